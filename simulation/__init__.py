@@ -1,0 +1,1 @@
+"""A tick-based social simulation engine."""
