@@ -1,0 +1,1 @@
+"""Language models, reached by name; each loads its SDK only when asked for."""

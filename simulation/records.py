@@ -1,0 +1,306 @@
+"""Immutable rows: all that a run can say about itself, as columns.
+
+A tick of the engine returns `TickRecords`; whoever called it decides what to do with them (the
+composition root hands them to the run database). Each class is one table of the run database and
+each field one of its columns, of equal length; docs/run-database.md says what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coded:
+    """A text column as codes into a list of names; a negative code is NULL."""
+
+    codes: IntArray
+    names: Sequence[str]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.codes)
+
+
+Texts = Sequence[str] | Coded
+OptionalTexts = Sequence[str | None] | Coded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Rows of one table. An integer column named in `nullable` has NULL for negative values."""
+
+    table: ClassVar[str]
+    nullable: ClassVar[tuple[str, ...]] = ()
+
+    def columns(self) -> dict[str, Any]:
+        """Return column name: values."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(getattr(self, fields(self)[0].name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Personas(Rows):
+    """Who takes part; written once."""
+
+    table: ClassVar[str] = "personas"
+    persona_id: Texts
+    persona_index: IntArray
+    attributes: Sequence[str]  # JSON
+    persona_block: Sequence[str]
+    block_sha256: Sequence[str]
+    personality_kind: Texts
+    reflection_interval: IntArray
+    activity: FloatArray
+    tier: Texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims(Rows):
+    """The claims of the brief; written once."""
+
+    table: ClassVar[str] = "claims"
+    claim_id: Texts
+    claim_index: IntArray
+    text: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitialBeliefs(Rows):
+    """Beliefs at tick 0; written once."""
+
+    table: ClassVar[str] = "initial_beliefs"
+    persona_id: Texts
+    target: Texts
+    belief: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edges(Rows):
+    """Directed follows: `source` follows `target`."""
+
+    table: ClassVar[str] = "edges"
+    source: Texts
+    target: Texts
+    weight: FloatArray
+    created_tick: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stimuli(Rows):
+    """Events of the scenario; written once."""
+
+    table: ClassVar[str] = "stimuli"
+    stimulus_id: Texts
+    tick: IntArray
+    kind: Texts
+    source: Texts
+    text: Sequence[str]
+    claim_id: OptionalTexts
+    stance: FloatArray
+    credibility: FloatArray
+    post_id: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posts(Rows):
+    """Posts, comments, replies, quotes, reposts, questions, answers, complaints, stimuli."""
+
+    table: ClassVar[str] = "posts"
+    nullable: ClassVar[tuple[str, ...]] = ("parent_id",)
+    post_id: IntArray
+    tick: IntArray
+    author: Texts
+    kind: Texts
+    parent_id: IntArray
+    claim_id: OptionalTexts
+    text: Sequence[str]
+    valence: FloatArray
+    addressee: OptionalTexts
+    stimulus_id: OptionalTexts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposures(Rows):
+    """What was shown to whom; position 0 is the stimulus of the turn."""
+
+    table: ClassVar[str] = "exposures"
+    tick: IntArray
+    persona_id: Texts
+    post_id: IntArray
+    stimulus_id: OptionalTexts
+    position: IntArray
+    score: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns(Rows):
+    """One row per persona turn."""
+
+    table: ClassVar[str] = "turns"
+    tick: IntArray
+    persona_id: Texts
+    turn_no: IntArray
+    tier: Texts
+    stimulus_text: Texts
+    action: Texts
+    target_id: OptionalTexts
+    claim_id: OptionalTexts
+    text: Sequence[str]
+    importance: FloatArray
+    max_abs_delta: FloatArray
+    source: Texts
+    error: OptionalTexts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefChanges(Rows):
+    """One row per target that a turn or a reflection changed."""
+
+    table: ClassVar[str] = "belief_changes"
+    nullable: ClassVar[tuple[str, ...]] = ("cause_post_id",)
+    tick: IntArray
+    persona_id: Texts
+    phase: Texts
+    target: Texts
+    requested: FloatArray
+    before: FloatArray
+    after: FloatArray
+    cause_post_id: IntArray
+    cause_stimulus_id: OptionalTexts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memories(Rows):
+    """Memories written in this tick."""
+
+    table: ClassVar[str] = "memories"
+    memory_id: IntArray
+    persona_id: Texts
+    tick: IntArray
+    kind: Texts
+    text: Sequence[str]
+    importance: FloatArray
+    specificity: Texts
+    claim_id: OptionalTexts
+    stance: FloatArray
+    embedding_id: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evictions(Rows):
+    """Memories dropped at the end of this tick; the writer sets `memories.evicted_tick`."""
+
+    table: ClassVar[str] = "evictions"
+    memory_id: IntArray
+    evicted_tick: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embeddings(Rows):
+    """Distinct embedded texts, quantised to int8: the vector is `quantised * scale`."""
+
+    table: ClassVar[str] = "embeddings"
+    embedding_id: IntArray
+    text_sha256: Sequence[str]
+    quantised: NDArray[np.int8]  # (N, width)
+    scale: NDArray[np.float32]  # (N,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalls(Rows):
+    """Memories put before a persona in a turn; slot counts from 1."""
+
+    table: ClassVar[str] = "recalls"
+    tick: IntArray
+    persona_id: Texts
+    slot: IntArray
+    memory_id: IntArray
+    path: Texts
+    query: Texts
+    recency: FloatArray
+    importance: FloatArray
+    relevance: FloatArray
+    score: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflections(Rows):
+    """Reflections of this tick; `memory_ids` are the memories that it wrote."""
+
+    table: ClassVar[str] = "reflections"
+    tick: IntArray
+    persona_id: Texts
+    trigger: Texts
+    source: Texts
+    memory_ids: Sequence[Sequence[int]]
+    error: OptionalTexts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probes(Rows):
+    """One row per probe question asked."""
+
+    table: ClassVar[str] = "probes"
+    tick: IntArray
+    persona_id: Texts
+    attribute: Texts
+    question: Sequence[str]
+    expected: Sequence[str]
+    answer: Sequence[str | None]
+    agrees: Sequence[bool | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejections(Rows):
+    """Things refused or dropped."""
+
+    table: ClassVar[str] = "rejections"
+    tick: IntArray
+    persona_id: Texts
+    purpose: Texts
+    kind: Texts
+    detail: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick(Rows):
+    """The finished tick: one row."""
+
+    table: ClassVar[str] = "ticks"
+    tick: IntArray
+    active: IntArray
+    turns: IntArray
+    reflections: IntArray
+    probes: IntArray
+    model_calls: IntArray
+    input_tokens: IntArray
+    output_tokens: IntArray
+    cost_usd: FloatArray
+    unit_entropy: FloatArray
+    state_digest: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickRecords:
+    """Everything that one tick (or, as tick 0, the start of a run) has to say."""
+
+    tick: int
+    state_digest: str
+    rows: tuple[Rows, ...] = field(default=())
+
+    def of(self, table: str) -> Rows | None:
+        """Return the rows of one table, or None."""
+        return next((rows for rows in self.rows if rows.table == table), None)
