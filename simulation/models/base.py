@@ -165,9 +165,10 @@ class Reactions:
     """What A personas do.
 
     action: (A,) index into `ACTIONS`.  post: (A,) post id acted upon, or -1.
-    persona: (A,) persona row acted upon, or -1.  words: what is said, "" for nothing.  change: (A, T) signed requested
-    changes, 0 for none.  claim: (A,) what it is about, or -1.  stance: (A,) [-1, 1], what the
-    words say about the claim.  cause: (A, T) feed slot that moved each target, or -1.
+    persona: (A,) persona row acted upon, or -1.  words: what is said, "" for nothing.
+    change: (A, T) signed requested changes, 0 for none.  claim: (A,) what it is about, or -1.
+    stance: (A,) [-1, 1], what the words say about the claim.
+    cause: (A, T) feed slot that moved each target, or -1.
     importance: (A,) a rating in [0, 1], NaN for none.  source: (A,) index into `SOURCES`.
     error: why the model's own answer was not used, by index.
     """
