@@ -1,0 +1,22 @@
+"""The run database: the only code that knows DuckDB (docs/run-database.md)."""
+
+from __future__ import annotations
+
+from simulation.runlog.header import STATUSES, RunHeader, RunInfo
+from simulation.runlog.reader import Column, QueryResult, RunFile, Table
+from simulation.runlog.reference import reference
+from simulation.runlog.schema import SCHEMA_VERSION
+from simulation.runlog.writer import RunWriter
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "STATUSES",
+    "Column",
+    "QueryResult",
+    "RunFile",
+    "RunHeader",
+    "RunInfo",
+    "RunWriter",
+    "Table",
+    "reference",
+]

@@ -1,0 +1,122 @@
+"""What can be wrong with a run's file, said so that a person can mend it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from simulation.errors import RunFileError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_HOLDER = re.compile(r"lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
+_NO_TABLE = re.compile(r'Table with name "?(?P<name>.+?)"? does not exist')
+_NO_COLUMN = re.compile(
+    r'Referenced column "(?P<name>.+?)" not found'
+    r'|Table "(?P<table>.+?)" does not have a column named "(?P<member>.+?)"'
+)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean "…"?` for the nearest of the known names, else an empty text."""
+    near = difflib.get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.5)
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+def missing(path: Path) -> RunFileError:
+    """Return the error for a path at which there is no file."""
+    if path.is_dir():
+        return RunFileError(f"{path} is a folder; name a run database in it")
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".duckdb"]
+    except OSError:
+        return RunFileError(f"{path} does not exist: there is no folder {path.parent}")
+    return RunFileError(f"{path} does not exist{did_you_mean(path.name, names)}")
+
+
+def cannot_open(path: Path, error: Exception) -> RunFileError:
+    """Return the error for a file that DuckDB does not open."""
+    said = str(error)
+    holder = _HOLDER.search(said)
+    if holder:
+        return RunFileError(
+            f"{path} is in use by process {holder['pid']} ({holder['program']}): one process at "
+            "a time can use a run that is still being written; wait until it ends, or stop it"
+        )
+    if "different configuration" in said:
+        return RunFileError(f"{path} is being written by this very process; close it first")
+    if "WAL" in said:
+        return RunFileError(_damaged_wal(path, said))
+    if "not a valid DuckDB database" in said:
+        return RunFileError(f"{path} is no run database, or is damaged: DuckDB cannot read it")
+    return RunFileError(f"{path} cannot be opened: {said}")
+
+
+def _damaged_wal(path: Path, said: str) -> str:
+    return (
+        f"{path} cannot be opened: the log of its latest ticks, {path}.wal, is damaged. Restore "
+        f"both files from a copy; or move {path}.wal away, and the run opens as it stood at its "
+        f"last checkpoint, without the ticks in the log. ({said})"
+    )
+
+
+def no_run(path: Path) -> RunFileError:
+    """Return the error for a DuckDB database that is no run database."""
+    return RunFileError(f'{path} is a DuckDB database but no run: it has no usable table "run"')
+
+
+def newer(path: Path, found: int, known: int) -> RunFileError:
+    """Return the error for a file of a later layout."""
+    return RunFileError(
+        f"{path} has layout {found}; this version of the package reads layouts up to {known}: "
+        "upgrade the package to read it"
+    )
+
+
+def exists(path: Path) -> RunFileError:
+    """Return the error for a path that is taken."""
+    return RunFileError(
+        f"{path} exists, and a run is never written over: choose another name, or delete it"
+    )
+
+
+def leftover_wal(path: Path) -> RunFileError:
+    """Return the error for a write-ahead log without its database."""
+    return RunFileError(
+        f"{path}.wal is left over from a run that is gone: delete it, or choose another name"
+    )
+
+
+def cannot_write(path: Path | None, what: str, error: Exception) -> RunFileError:
+    """Return the error for something that could not be written."""
+    said = str(error)
+    if "No space left" in said:
+        said = "no space is left on the disk"
+    return RunFileError(f"{what} could not be written to {path or 'memory'}: {said}")
+
+
+def bad_query(error: Exception, columns: dict[str, tuple[str, ...]]) -> UsageError:
+    """Return the error for SQL that DuckDB refuses.
+
+    columns: table or view name: its columns.
+    """
+    said = str(error)
+    table = _NO_TABLE.search(said)
+    if table:
+        known = ", ".join(sorted(columns))
+        hint = did_you_mean(table["name"], columns)
+        return UsageError(f'there is no table "{table["name"]}"{hint}\nTables and views: {known}')
+    column = _NO_COLUMN.search(said)
+    if column:
+        return UsageError(_no_column(column["name"] or column["member"], column["table"], columns))
+    return UsageError(f"the query cannot be run: {said}")
+
+
+def _no_column(name: str, table: str | None, columns: dict[str, tuple[str, ...]]) -> str:
+    known = columns.get(table or "", ())
+    hint = did_you_mean(name, known or {each for names in columns.values() for each in names})
+    of = f'\nColumns of "{table}": {", ".join(known)}' if known else ""
+    return f'there is no column "{name}" here{hint}{of}'

@@ -1,0 +1,232 @@
+"""Writing a run database: one transaction a tick, always whole columns.
+
+A tick is in the file wholly or not at all, whenever the process dies. DuckDB's write-ahead log
+carries the ticks since the last checkpoint; a checkpoint stalls for a fraction of a second, so it
+happens at creation, at the end, and in between only for every 256 MB of log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+
+from simulation.errors import RunFileError
+from simulation.runlog import problems
+from simulation.runlog.columns import arrow_table
+from simulation.runlog.header import STATUSES
+from simulation.runlog.reader import RunFile
+from simulation.runlog.schema import CONNECTION, SCHEMA_VERSION, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from simulation.records import Rows, TickRecords
+    from simulation.runlog.header import RunHeader
+
+_WRITING = {**CONNECTION, "wal_autocheckpoint": "256MB"}
+_STORED_AS = {"embeddings": "embedding_rows"}  # `embeddings` is a view of the quantised rows
+
+
+class RunWriter:
+    """A run database that is being written.
+
+    Use `create`, then `write` for tick 0 and each tick after it, then `finish`. As a context
+    manager it closes the file, and marks a run that an exception ended before `finish`.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None) -> None:
+        """Take over a connection to a file whose tables exist; use `create` instead."""
+        self.path = path
+        self.last_tick = -1
+        self._connection = connection
+        self._finished = False
+        self._types: dict[str, dict[str, str]] = {}
+        columns = connection.execute(
+            "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
+        )
+        for table, column, kind in columns.fetchall():
+            self._types.setdefault(table, {})[column] = kind
+
+    @classmethod
+    def create(cls, path: Path | str | None, run: RunHeader) -> Self:
+        """Make a run database, its status `running`, and open it for writing.
+
+        path: a new file, its folders made as needed; None keeps the run in memory.
+
+        Raises:
+            RunFileError: the file exists, or cannot be written; nothing is left behind.
+            ValueError: the header holds something that JSON cannot say.
+        """
+        if path is None:
+            connection = duckdb.connect(":memory:", config=_WRITING)
+            _lay_out(connection, run)
+            return cls(connection, None)
+        path = Path(path)
+        try:
+            _create_file(path, run)
+            return cls(duckdb.connect(str(path), config=_WRITING), path)
+        except (OSError, duckdb.Error) as error:
+            raise problems.cannot_write(path, "a new run", error) from error
+
+    def write(self, records: TickRecords, *, wall_s: float) -> None:
+        """Write all rows of the next tick in one transaction.
+
+        wall_s: seconds that the tick took, for its row in `ticks`.
+
+        Raises:
+            RunFileError: the tick could not be written; the file holds the ticks before it.
+            ValueError: the tick is not the next one, or its rows do not fit their table.
+        """
+        if records.tick != self.last_tick + 1:
+            raise ValueError(f"tick {records.tick} cannot follow tick {self.last_tick}")
+        try:
+            with self._transaction():
+                for rows in records.rows:
+                    self._put(rows, wall_s)
+                self._connection.execute("UPDATE run SET last_tick = ?", [records.tick])
+        except duckdb.Error as error:
+            raise problems.cannot_write(self.path, f"tick {records.tick}", error) from error
+        self.last_tick = records.tick
+
+    def finish(self, status: str) -> None:
+        """Set the run's status and time of end, and fold the write-ahead log into the file.
+
+        Raises:
+            RunFileError: the file could not be written.
+            ValueError: the status is none of `STATUSES`.
+        """
+        if status not in STATUSES:
+            raise ValueError(f'"{status}" is no status of a run; they are {", ".join(STATUSES)}')
+        try:
+            self._connection.execute(
+                "UPDATE run SET status = ?, finished_at = ?", [status, _utc_now()]
+            )
+            self._connection.execute("CHECKPOINT")
+        except duckdb.Error as error:
+            raise problems.cannot_write(self.path, "the end of the run", error) from error
+        self._finished = True
+
+    def close(self) -> None:
+        """Close the file; closing twice does nothing.
+
+        Raises:
+            RunFileError: the write-ahead log could not be folded into the file.
+        """
+        try:
+            self._connection.close()
+        except duckdb.Error as error:
+            raise problems.cannot_write(self.path, "the last ticks", error) from error
+
+    def reader(self) -> RunFile:
+        """Return a reader of what has been written so far, in this process."""
+        return RunFile(self._connection.cursor(), self.path)
+
+    def __enter__(self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file, marking a run that an exception ended."""
+        if kind is None:
+            self.close()
+            return
+        # The exception on its way says what is wrong; a full disk must not hide it.
+        with contextlib.suppress(RunFileError):
+            if not self._finished:
+                self.finish("interrupted" if kind is KeyboardInterrupt else "failed")
+        with contextlib.suppress(RunFileError):
+            self.close()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.begin()
+        try:
+            yield
+            self._connection.commit()
+        except BaseException:
+            # A failed commit has rolled back by itself, and a broken file refuses: both are fine.
+            with contextlib.suppress(duckdb.Error):
+                self._connection.rollback()
+            raise
+
+    def _put(self, rows: Rows, wall_s: float) -> None:
+        if not len(rows):
+            return
+        if rows.table == "evictions":
+            self._select(
+                "UPDATE memories SET evicted_tick = rows.evicted_tick FROM rows "
+                "WHERE memories.memory_id = rows.memory_id",
+                arrow_table(rows, self._types["memories"], {}),
+            )
+            return
+        table = _STORED_AS.get(rows.table, rows.table)
+        extra = {"wall_s": np.full(len(rows), wall_s)} if table == "ticks" else {}
+        values = arrow_table(rows, self._types.get(table, {}), extra)
+        insert = f"INSERT INTO {table} BY NAME SELECT * FROM rows"  # noqa: S608 - names a record class
+        self._select(insert, values)
+
+    def _select(self, statement: str, rows: Any) -> None:
+        self._connection.register("rows", rows)
+        try:
+            self._connection.execute(statement)
+        finally:
+            self._connection.unregister("rows")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)  # the columns are plain UTC timestamps
+
+
+def _lay_out(connection: duckdb.DuckDBPyConnection, run: RunHeader) -> None:
+    values = {
+        **run.columns(),
+        "schema_version": SCHEMA_VERSION,
+        "status": "running",
+        "last_tick": -1,
+        "started_at": _utc_now(),
+    }
+    connection.begin()
+    connection.execute(layout())
+    names, places = ", ".join(values), ", ".join("?" * len(values))
+    insert = f"INSERT INTO run ({names}) VALUES ({places})"  # noqa: S608 - names of our own columns
+    connection.execute(insert, list(values.values()))
+    connection.commit()
+
+
+def _create_file(path: Path, run: RunHeader) -> None:
+    """Make the file under a passing name and then give it its own, so that it is never half."""
+    if path.exists():
+        raise problems.exists(path)
+    if path.with_name(f"{path.name}.wal").exists():
+        raise problems.leftover_wal(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with duckdb.connect(str(draft), config=_WRITING) as connection:
+            _lay_out(connection, run)
+        _rename(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+        draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
+
+
+def _rename(draft: Path, path: Path) -> None:
+    try:
+        path.hardlink_to(draft)  # unlike a rename, never replaces a file made in the meantime
+    except FileExistsError as error:
+        raise problems.exists(path) from error
+    except (OSError, NotImplementedError):
+        draft.rename(path)  # a file system without hard links
