@@ -3,5 +3,21 @@
 from __future__ import annotations
 
 from simulation.scenario.model import ACTIONS, TIERS, Action, Scenario, Tier
+from simulation.scenario.parameters import flatten, json_schema, starter
+from simulation.scenario.reading import Access, Loaded, load_scenario, load_text, read_scenario
 
-__all__ = ["ACTIONS", "TIERS", "Action", "Scenario", "Tier"]
+__all__ = [
+    "ACTIONS",
+    "TIERS",
+    "Access",
+    "Action",
+    "Loaded",
+    "Scenario",
+    "Tier",
+    "flatten",
+    "json_schema",
+    "load_scenario",
+    "load_text",
+    "read_scenario",
+    "starter",
+]

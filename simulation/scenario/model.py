@@ -6,16 +6,22 @@ Cross-references (does this claim exist? is this file there?) are checked in `ch
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+IDENTIFIER_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+VISIBLE_PATTERN = r"\S"
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,31}$")]
-Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
+Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE_PATTERN)]
+Tick = Annotated[int, Field(ge=1)]
 
 Action = Literal[
     "ignore",
@@ -60,12 +66,64 @@ class Part(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _lists_are_tuples(cls, data: Any) -> Any:
+        """Take lists where tuples are declared: YAML, JSON and notebooks write lists."""
+        if not isinstance(data, Mapping):
+            return data
+        return {key: _as_tuple(value) for key, value in data.items()}
+
+
+def _as_tuple(value: Any) -> Any:
+    """Return lists as tuples, also those that are values of a mapping (`audience`)."""
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, dict):
+        return {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
+    return value
+
+
+def _shape(value: object) -> str | None:
+    """Return which member of a union a value wants to be, by its JSON type or its class."""
+    if isinstance(value, BaseModel):
+        return type(value).__name__
+    if isinstance(value, bool):
+        return "boolean"
+    shapes: tuple[tuple[Any, str], ...] = (
+        ((int, float), "number"),
+        (str, "string"),
+        ((list, tuple), "array"),
+        (Mapping, "object"),
+    )
+    return next((name for kind, name in shapes if isinstance(value, kind)), None)
+
+
+def _number_or_column(value: object) -> str | None:
+    return "FromColumn" if isinstance(value, Mapping) else _shape(value)
+
+
+def _tick_or_ticks(value: object) -> str | None:
+    shape = _shape(value)
+    return "integer" if shape == "number" else shape
+
+
+def _belief_source(value: object) -> str | None:
+    """Choose the member by its tell-tale key, so that one mistake gives one message."""
+    if not isinstance(value, Mapping):
+        return _shape(value)
+    if "distribution" in value:
+        return str(value["distribution"]).capitalize()
+    if "column" in value:
+        return "FromColumn"
+    return "ByAttribute" if "by" in value else "object"
+
 
 class Claim(Part):
     """One checkable statement of the brief; each persona holds a credence for it."""
 
-    id: Identifier
-    text: Text
+    id: Identifier = Field(description="Short name, such as C1; stimuli refer to it.")
+    text: Text = Field(description="The statement, as personas read it.")
     weights: dict[str, Signed] = Field(
         default_factory=dict,
         description="How a change of this credence moves each dimension, from -1 to 1.",
@@ -75,60 +133,95 @@ class Claim(Part):
 class Brief(Part):
     """The proposition that the population is asked to judge."""
 
-    brand: Text
-    proposition: Text
-    dimensions: tuple[Identifier, ...] = Field(default=("value", "fit", "trust"), min_length=1)
-    claims: tuple[Claim, ...] = ()
+    brand: Text = Field(description="Who makes the proposition: a product, a party, a measure.")
+    proposition: Text = Field(description="What the population is asked to judge, in a sentence.")
+    dimensions: tuple[Identifier, ...] = Field(
+        default=("value", "fit", "trust"),
+        min_length=1,
+        description="Names of the beliefs in [0, 1] that each persona holds about it.",
+    )
+    claims: tuple[Claim, ...] = Field(
+        default=(), description="Statements that stimuli make; each persona holds a credence."
+    )
 
 
 class Uniform(Part):
     """Uniform between low and high."""
 
-    distribution: Literal["uniform"]
-    low: Unit = 0.0
-    high: Unit = 1.0
+    distribution: Literal["uniform"] = Field(description="Names this distribution.")
+    low: Unit = Field(default=0.0, description="Smallest belief.")
+    high: Unit = Field(default=1.0, description="Largest belief.")
 
 
 class Normal(Part):
     """Normal, clipped to [0, 1]."""
 
-    distribution: Literal["normal"]
-    mean: Unit
-    sd: NonNegative
+    distribution: Literal["normal"] = Field(description="Names this distribution.")
+    mean: Unit = Field(description="Mean before clipping.")
+    sd: NonNegative = Field(description="Standard deviation before clipping.")
 
 
 class Beta(Part):
     """Beta with shape parameters a and b."""
 
-    distribution: Literal["beta"]
-    a: Positive
-    b: Positive
+    distribution: Literal["beta"] = Field(description="Names this distribution.")
+    a: Positive = Field(description="First shape parameter; the mean is a / (a + b).")
+    b: Positive = Field(description="Second shape parameter.")
 
 
 class Choice(Part):
     """One of a few values, for instance two camps."""
 
-    distribution: Literal["choice"]
-    values: tuple[Unit, ...] = Field(min_length=1)
-    weights: tuple[NonNegative, ...] | None = None
+    distribution: Literal["choice"] = Field(description="Names this distribution.")
+    values: tuple[Unit, ...] = Field(min_length=1, description="The beliefs to choose from.")
+    weights: tuple[NonNegative, ...] | None = Field(
+        default=None, description="One weight per value; default all equal."
+    )
 
 
 class FromColumn(Part):
     """Read from a column of the population file."""
 
-    column: Text
+    column: Text = Field(description="Name of the column.")
 
 
 class ByAttribute(Part):
     """A mean per attribute value, with a normal spread around it, clipped to [0, 1]."""
 
-    by: Text
-    means: dict[str, Unit]
-    otherwise: Unit = 0.5
-    sd: NonNegative = 0.0
+    by: Text = Field(description="Name of the attribute.")
+    means: dict[str, Unit] = Field(min_length=1, description="Attribute value: mean belief.")
+    otherwise: Unit = Field(default=0.5, description="Mean belief at any other value.")
+    sd: NonNegative = Field(default=0.0, description="Standard deviation around the mean.")
 
 
-BeliefSource = Unit | Uniform | Normal | Beta | Choice | FromColumn | ByAttribute
+# The tags are JSON types or class names: `words.py` finds a member of a union by them.
+BeliefSource = Annotated[
+    Annotated[Unit, Tag("number")]
+    | Annotated[Uniform, Tag("Uniform")]
+    | Annotated[Normal, Tag("Normal")]
+    | Annotated[Beta, Tag("Beta")]
+    | Annotated[Choice, Tag("Choice")]
+    | Annotated[FromColumn, Tag("FromColumn")]
+    | Annotated[ByAttribute, Tag("ByAttribute")],
+    Discriminator(_belief_source),
+]
+Activity = Annotated[
+    Annotated[Unit, Tag("number")] | Annotated[FromColumn, Tag("FromColumn")],
+    Discriminator(_number_or_column),
+]
+TierSource = Annotated[
+    Annotated[Tier, Tag("string")] | Annotated[FromColumn, Tag("FromColumn")],
+    Discriminator(_number_or_column),
+]
+Beliefs = Annotated[
+    Annotated[Unit, Tag("number")] | Annotated[dict[str, BeliefSource], Tag("object")],
+    Discriminator(_shape),
+]
+Ticks = Annotated[
+    Annotated[Tick, Tag("integer")]
+    | Annotated[tuple[Tick, ...], Field(min_length=1), Tag("array")],
+    Discriminator(_tick_or_ticks),
+]
 
 
 class Population(Part):
@@ -151,13 +244,11 @@ class Population(Part):
         default_factory=dict,
         description="Ontology attribute: column of the file. Default: columns of the same name.",
     )
-    activity: Unit | FromColumn = Field(
-        default=1.0, description="Chance to take a turn in a tick."
-    )
-    tier: Tier | FromColumn | None = Field(
+    activity: Activity = Field(default=1.0, description="Chance to take a turn in a tick.")
+    tier: TierSource | None = Field(
         default=None, description="Tier of each persona; default: the scenario's."
     )
-    beliefs: Unit | dict[str, BeliefSource] = Field(
+    beliefs: Beliefs = Field(
         default=0.5, description="Beliefs at tick 0: one number, or a source per target."
     )
 
@@ -167,7 +258,11 @@ class Graph(Part):
 
     kind: Literal[
         "none", "watts_strogatz", "barabasi_albert", "stochastic_block", "homophily", "edges"
-    ] = "watts_strogatz"
+    ] = Field(
+        default="watts_strogatz",
+        description="Small world, scale-free, groups by attribute, similar people, a file of "
+        "edges, or no ties at all.",
+    )
     degree: int = Field(
         default=8, ge=0, description="Mean number of ties of a persona (all kinds but edges)."
     )
@@ -191,7 +286,7 @@ class Graph(Part):
 class Feed(Part):
     """What a persona sees: posts, messages and stimuli since it last looked, ranked and cut."""
 
-    size: int = Field(default=5, ge=1, le=100)
+    size: int = Field(default=5, ge=1, le=100, description="Items shown in a turn, at most.")
     recent: NonNegative = Field(default=1.0, description="Weight of recency in the ranking.")
     engaging: NonNegative = Field(default=0.5, description="Weight of reactions received.")
     similar: NonNegative = Field(default=1.0, description="Weight of similarity to the persona.")
@@ -206,12 +301,20 @@ class Feed(Part):
 class Stimulus(Part):
     """An event from outside the population: an ad, a news item, a question."""
 
-    id: Identifier | None = None
-    tick: int | tuple[int, ...] = Field(description="Tick, or ticks, at which it appears.")
-    kind: Literal["post", "ad", "news", "question", "review", "correction"] = "post"
+    id: Identifier | None = Field(
+        default=None,
+        description="Short name; default s1, s2 and so on by place. With several ticks, each "
+        "appearance is ID-TICK.",
+    )
+    tick: Ticks = Field(description="Tick, or ticks, at which it appears.")
+    kind: Literal["post", "ad", "news", "question", "review", "correction"] = Field(
+        default="post", description="What it is; sets how far it is believed by default."
+    )
     source: Text = Field(default="brand", description="Who speaks, as personas see it.")
-    text: Text
-    claim: str | None = None
+    text: Text = Field(description="What it says, as personas read it.")
+    claim: str | None = Field(
+        default=None, description="Claim of the brief that it is about, by id; default none."
+    )
     stance: Signed = Field(default=1.0, description="-1 denies the claim, 1 affirms it.")
     credibility: Unit | None = Field(
         default=None, description="Of the source; default by kind (rule.credibility)."
@@ -225,15 +328,21 @@ class Stimulus(Part):
 class SlotsPerTier(Part):
     """Recalled memories per turn."""
 
-    cheap: int = Field(default=3, ge=0, le=50)
-    frontier: int = Field(default=8, ge=0, le=50)
+    cheap: int = Field(default=3, ge=0, le=50, description="For personas of the cheap tier.")
+    frontier: int = Field(default=8, ge=0, le=50, description="For personas of the frontier tier.")
 
 
 class Recall(Part):
     """Which memories come back (method.md 3)."""
 
-    mode: Literal["product", "semantic", "generative_agents", "random", "none"] = "product"
-    k: SlotsPerTier = SlotsPerTier()
+    mode: Literal["product", "semantic", "generative_agents", "random", "none"] = Field(
+        default="product",
+        description="`product`: recency times importance times relevance; `semantic`: cosine "
+        "only; `generative_agents`: min-max normalised sum; `random`, `none`: controls.",
+    )
+    k: SlotsPerTier = Field(
+        default=SlotsPerTier(), description="Memories recalled in a turn, by tier."
+    )
     tau: Positive | None = Field(
         default=None, description="Time constant in ticks; default max(1, horizon / 4)."
     )
@@ -242,9 +351,9 @@ class Recall(Part):
 class Importance(Part):
     """How much a turn matters (method.md 2)."""
 
-    ignore: Unit = 0.05
+    ignore: Unit = Field(default=0.05, description="ignore")
     react: Unit = Field(default=0.2, description="like, upvote, downvote, follow")
-    repost: Unit = 0.3
+    repost: Unit = Field(default=0.3, description="repost")
     say: Unit = Field(
         default=0.5, description="answer, post, comment, reply, quote, ask_peer, complain"
     )
@@ -255,66 +364,105 @@ class Importance(Part):
 class Memory(Part):
     """The store of episodes (method.md 2)."""
 
-    cap: int = Field(default=50, ge=1, le=1000)
+    cap: int = Field(
+        default=50, ge=1, le=1000, description="Memories kept per persona; then some are evicted."
+    )
     reflection_cap: int | None = Field(
         default=None, ge=1, description="Most reflections kept per persona; default no limit."
     )
-    importance: Importance = Importance()
+    importance: Importance = Field(
+        default=Importance(), description="Importance of a turn's memory, by its action."
+    )
 
 
 class Reflection(Part):
     """When a persona consolidates (method.md 4)."""
 
-    interval_min: int = Field(default=4, ge=1)
-    interval_spread: int = Field(default=5, ge=1, le=256)
-    sharp_move: Unit = 0.3
-    importance: Unit = 0.85
+    interval_min: int = Field(
+        default=4, ge=1, description="Shortest interval between reflections, in turns."
+    )
+    interval_spread: int = Field(
+        default=5,
+        ge=1,
+        le=256,
+        description="Number of different intervals; personas are spread over them.",
+    )
+    sharp_move: Unit = Field(
+        default=0.3, description="A belief change of at least this much triggers a reflection."
+    )
+    importance: Unit = Field(default=0.85, description="Importance of a reflection's memory.")
 
 
 class Probes(Part):
     """Drift probes (method.md 5)."""
 
     share: Unit = Field(default=0.02, description="Of the active personas; 0 turns probes off.")
-    every: int = Field(default=10, ge=1)
-    questions: int = Field(default=2, ge=1, le=10)
+    every: int = Field(default=10, ge=1, description="Ticks between two rounds of probes.")
+    questions: int = Field(
+        default=2, ge=1, le=10, description="Questions put to a probed persona."
+    )
 
 
 class Encoder(Part):
     """The sentence encoder, chosen by name."""
 
-    name: Literal["static", "sentence_transformers", "openai"] = "static"
-    model: Text | None = None
-    base_url: Text | None = None
-    batch_size: int = Field(default=1, ge=1, le=2048)
+    name: Literal["static", "sentence_transformers", "openai"] = Field(
+        default="static",
+        description="`static` ships with the engine; `sentence_transformers` is an extra; "
+        "`openai` is any embeddings endpoint.",
+    )
+    model: Text | None = Field(
+        default=None,
+        description="Model name, or a model folder; default the encoder's own. "
+        "`openai` needs one.",
+    )
+    base_url: Text | None = Field(
+        default=None, description="openai: address of a compatible server."
+    )
+    batch_size: int = Field(default=1, ge=1, le=2048, description="Texts embedded in one call.")
 
 
 class ModelSpec(Part):
     """A language model."""
 
-    provider: Literal["rule", "anthropic", "openai"] = "rule"
-    model: Text | None = None
-    base_url: Text | None = None
-    temperature: Annotated[float, Field(ge=0.0, le=2.0)] | None = None
-    max_tokens: int = Field(default=400, ge=1)
+    provider: Literal["rule", "anthropic", "openai"] = Field(
+        default="rule",
+        description="`rule` is the embedded opinion model and needs no key; `openai` is also any "
+        "compatible server, by `base_url`.",
+    )
+    model: Text | None = Field(
+        default=None, description="Name of the model; all providers but `rule` need one."
+    )
+    base_url: Text | None = Field(
+        default=None,
+        description="Address of a server; a host that is neither the provider's own nor this "
+        "machine needs --allow-host.",
+    )
+    temperature: Annotated[float, Field(ge=0.0, le=2.0, allow_inf_nan=False)] | None = Field(
+        default=None, description="Sampling temperature; default the provider's."
+    )
+    max_tokens: int = Field(default=400, ge=1, description="Longest answer, in tokens.")
 
 
 class Models(Part):
     """The model of each tier; reflections always use the frontier model."""
 
-    cheap: ModelSpec = ModelSpec()
-    frontier: ModelSpec = ModelSpec()
+    cheap: ModelSpec = Field(default=ModelSpec(), description="Turns of the cheap tier.")
+    frontier: ModelSpec = Field(
+        default=ModelSpec(), description="Turns of the frontier tier, and all reflections."
+    )
 
 
 class Credibility(Part):
     """How far a source is believed when nothing else is said, by kind of item."""
 
-    post: Unit = 0.5
-    ad: Unit = 0.35
-    news: Unit = 0.7
-    question: Unit = 0.5
-    review: Unit = 0.6
-    correction: Unit = 0.7
-    peer: Unit = 0.6
+    post: Unit = Field(default=0.5, description="Of a stimulus of kind post.")
+    ad: Unit = Field(default=0.35, description="Of a stimulus of kind ad.")
+    news: Unit = Field(default=0.7, description="Of a stimulus of kind news.")
+    question: Unit = Field(default=0.5, description="Of a stimulus of kind question.")
+    review: Unit = Field(default=0.6, description="Of a stimulus of kind review.")
+    correction: Unit = Field(default=0.7, description="Of a stimulus of kind correction.")
+    peer: Unit = Field(default=0.6, description="Of what another persona says.")
 
 
 class Rule(Part):
@@ -350,34 +498,53 @@ class Rule(Part):
     drift_rate: Unit = Field(
         default=0.0, description="Chance to contradict an own attribute when probed."
     )
-    credibility: Credibility = Credibility()
+    credibility: Credibility = Field(
+        default=Credibility(), description="How far a source is believed by default."
+    )
 
 
 class Scenario(Part):
     """One YAML file: everything that a run depends on, but the seed given on the command line."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-    description: str = ""
-    seed: int = Field(default=0, ge=-(2**63), le=2**63 - 1)
+    name: Annotated[str, Field(pattern=NAME_PATTERN)] = Field(
+        description="Name of the scenario; run databases are named after it."
+    )
+    description: str = Field(
+        default="", max_length=20_000, description="The story behind it, for readers."
+    )
+    seed: int = Field(
+        default=0,
+        ge=-(2**63),
+        le=2**63 - 1,
+        description="Seed of every random stream; --seed takes precedence.",
+    )
     horizon: int = Field(ge=1, le=100_000, description="Number of ticks.")
-    brief: Brief
+    brief: Brief = Field(description="The proposition that the population is asked to judge.")
     ontology: Text = Field(
         description="Name of an ontology that ships with the engine, or a YAML file."
     )
-    population: Population
-    graph: Graph = Graph()
-    feed: Feed = Feed()
-    actions: tuple[Action, ...] = Field(default=ACTIONS, min_length=1)
+    population: Population = Field(description="Who takes part.")
+    graph: Graph = Field(default=Graph(), description="Who follows whom.")
+    feed: Feed = Field(default=Feed(), description="What a persona sees in a turn.")
+    actions: tuple[Action, ...] = Field(
+        default=ACTIONS, min_length=1, description="What personas can do; default all 15."
+    )
     final_actions: bool = Field(default=True, description="buy and reject can happen once only.")
-    stimuli: tuple[Stimulus, ...] = ()
-    recall: Recall = Recall()
-    memory: Memory = Memory()
-    reflection: Reflection = Reflection()
-    probes: Probes = Probes()
-    encoder: Encoder = Encoder()
-    models: Models = Models()
-    tier: Tier = "cheap"
-    rule: Rule = Rule()
+    stimuli: tuple[Stimulus, ...] = Field(
+        default=(), description="Events from outside the population, by tick."
+    )
+    recall: Recall = Field(default=Recall(), description="Which memories come back.")
+    memory: Memory = Field(default=Memory(), description="The store of episodes.")
+    reflection: Reflection = Field(
+        default=Reflection(), description="When a persona consolidates."
+    )
+    probes: Probes = Field(default=Probes(), description="Drift probes.")
+    encoder: Encoder = Field(default=Encoder(), description="The sentence encoder.")
+    models: Models = Field(default=Models(), description="The model of each tier.")
+    tier: Tier = Field(
+        default="cheap", description="Tier of every persona that has none of its own."
+    )
+    rule: Rule = Field(default=Rule(), description="Parameters of the embedded opinion model.")
 
     @property
     def targets(self) -> tuple[str, ...]:

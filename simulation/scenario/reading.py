@@ -1,0 +1,264 @@
+"""From a YAML file to a validated Scenario, or to all of its problems at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from simulation.errors import Problem, ScenarioError
+from simulation.scenario.checks import check
+from simulation.scenario.draft import Draft
+from simulation.scenario.files import Finder, nearest_file
+from simulation.scenario.keypath import format_path, lies_in, parse_path, step_into
+from simulation.scenario.nodes import MAX_BYTES, YamlError
+from simulation.scenario.plain import Plain, read_plain_yaml
+from simulation.scenario.scalars import quoted
+from simulation.scenario.settings import Setting, SettingProblem, apply_settings
+from simulation.scenario.validation import validate
+from simulation.scenario.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simulation.scenario.keypath import Key, KeyPath
+    from simulation.scenario.model import Scenario
+
+_FILE_KEYS = {("ontology",), ("population", "source"), ("graph", "file"), ("encoder", "model")}
+_LINE_BREAKS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "\u0085": "\\u0085"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What the command line allows beyond a scenario's own folder and the providers' own hosts.
+
+    allow_paths: files and folders that may be read.  allow_hosts: hosts (or `host:port`) that a
+    `base_url` may name.  key_for: hosts that may get a provider's key.
+    """
+
+    allow_paths: tuple[Path, ...] = ()
+    allow_hosts: tuple[str, ...] = ()
+    key_for: tuple[str, ...] = ()
+
+
+OWN_ONLY = Access()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A scenario that was read and validated.
+
+    path: its file, None for a text.  text: as read, with LF line ends and no byte order mark.
+    sha256: of the text and the settings, see `digest`.  settings: as given on the command line.
+    files: resolved, readable files by key path: `ontology`, `population.source`, `graph.file`,
+    `encoder.model`, each where it names a file.
+    """
+
+    scenario: Scenario
+    path: Path | None
+    text: str
+    sha256: str
+    settings: tuple[str, ...]
+    files: Mapping[str, Path]
+    name: str = "<scenario>"
+    lines: Mapping[KeyPath, int] = field(repr=False, default_factory=dict)
+    set_paths: frozenset[KeyPath] = frozenset()
+
+    def line_of(self, key_path: str) -> int | None:
+        """Return the line of a key path, or of the nearest key above it; None for a setting."""
+        return _line(self._path(key_path), self.lines, self.set_paths)
+
+    def problem(self, key_path: str, message: str) -> Problem:
+        """Return a problem at a key path, for checks that come after reading."""
+        path = self._path(key_path)
+        line = _line(path, self.lines, self.set_paths)
+        kind = SettingProblem if lies_in(path, self.set_paths) else Problem
+        return kind(where=key_path, message=message, line=line)
+
+    def _path(self, text: str) -> KeyPath:
+        """Return the exact path of a text, as far as it can be read."""
+        path: KeyPath | None = None
+        while text and path is None:
+            path = parse_path(text)
+            text = text.rpartition(".")[0]
+        return _exact(path or (), self.scenario.model_dump())
+
+
+def _exact(path: KeyPath, data: Any) -> KeyPath:
+    keys: list[Key] = []
+    for key in path:
+        exact, there = step_into(data, key)
+        keys.append(exact)
+        data = data[exact] if there else None
+    return tuple(keys)
+
+
+def _line(path: KeyPath, lines: Mapping[KeyPath, int], settings: frozenset[KeyPath]) -> int | None:
+    if lies_in(path, settings):
+        return None
+    depths = range(len(path), 0, -1)
+    return next((lines[path[:depth]] for depth in depths if path[:depth] in lines), None)
+
+
+def read_scenario(
+    path: str | Path, *, settings: Sequence[str] = (), access: Access = OWN_ONLY
+) -> Loaded:
+    """Return the scenario of a file.
+
+    settings: `path=value` changes, applied in order.
+
+    Raises:
+        ScenarioError: with every problem of the file, the settings and the files it names.
+    """
+    file = Path(path)
+    text = _read_text(file)
+    folder = file.absolute().parent.resolve()
+    return _load(text, name=str(path), path=file, folder=folder, settings=settings, access=access)
+
+
+def load_text(
+    text: str,
+    *,
+    name: str = "<scenario>",
+    folder: Path | None = None,
+    settings: Sequence[str] = (),
+    access: Access = OWN_ONLY,
+) -> Loaded:
+    """Return the scenario of a text.
+
+    name: what error messages call it.  folder: where its relative paths start and what it may
+    read; without one it may name no files but those that `settings` or `access` allow.
+
+    Raises:
+        ScenarioError: with every problem.
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    home = None if folder is None else Path(folder).resolve()
+    return _load(text, name=name, path=None, folder=home, settings=settings, access=access)
+
+
+def load_scenario(
+    scenario: Scenario, *, folder: Path | None = None, access: Access = OWN_ONLY
+) -> Loaded:
+    """Return a scenario made in Python as if it had been read: checked, with its files and text.
+
+    Raises:
+        ScenarioError: with every problem of references and files.
+    """
+    values = scenario.model_dump(mode="json", exclude_unset=True)
+    text = json.dumps(values, ensure_ascii=False, indent=2).translate(_LINE_BREAKS)
+    return load_text(text + "\n", name=scenario.name, folder=folder, access=access)
+
+
+def _load(
+    text: str,
+    *,
+    name: str,
+    path: Path | None,
+    folder: Path | None,
+    settings: Sequence[str],
+    access: Access,
+) -> Loaded:
+    try:
+        plain = read_plain_yaml(text)
+    except YamlError as error:
+        raise ScenarioError(name, [error.problem]) from error
+    if not isinstance(plain.data, dict):
+        raise ScenarioError(name, [*plain.problems, _no_mapping(plain.data)])
+    applied = apply_settings(plain, settings)
+    set_paths = frozenset(setting.path for setting in applied)
+    scenario, complaints = validate(plain.data, words=plain.words, broken=plain.broken)
+    draft = Draft(plain.data, plain.broken | {place for place, _ in complaints if place})
+    complaints += check(draft, allow_hosts=access.allow_hosts)
+    finder = Finder(
+        folder=folder,
+        allowed=access.allow_paths,
+        from_setting=lambda place: lies_in(place, set_paths),
+    )
+    files, unusable = finder.find(draft)
+    problems = plain.problems + [
+        _problem(place, message, plain, set_paths) for place, message in complaints + unusable
+    ]
+    if problems or scenario is None:
+        raise ScenarioError(name, problems)
+    return Loaded(
+        scenario=scenario,
+        path=path,
+        text=text,
+        sha256=digest(text, applied),
+        settings=tuple(settings),
+        files=MappingProxyType(files),
+        name=name,
+        lines=MappingProxyType(plain.lines),
+        set_paths=set_paths,
+    )
+
+
+def _problem(place: KeyPath, message: str, plain: Plain, settings: frozenset[KeyPath]) -> Problem:
+    kind = SettingProblem if lies_in(place, settings) else Problem
+    line = _line(place, plain.lines, settings)
+    return kind(where=format_path(place), message=message, line=line)
+
+
+def _no_mapping(data: object) -> Problem:
+    if data is None:
+        return Problem(where="", message="is empty; `simulation init` writes one to start from")
+    keys = "a scenario is a mapping with keys such as name, horizon and brief"
+    return Problem(where="", message=f"{keys}, not {shown(data)}", line=1)
+
+
+def digest(text: str, settings: Iterable[Setting] = ()) -> str:
+    """Return the SHA-256 of a scenario and its settings: the same on every machine.
+
+    Of the UTF-8 bytes of the text, with LF line ends; then, for each setting in order, a zero
+    byte and `path=value` with the value as JSON. Of a file that a setting names only the last part
+    of its path counts, since where it lies differs between machines.
+    """
+    parts = [text, *(s.canonical(_portable(s.path, s.value)) for s in settings)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _portable(path: KeyPath, value: Any) -> Any:
+    """Return a setting's value with file names for paths."""
+    if isinstance(value, dict):
+        return {key: _portable((*path, key), item) for key, item in value.items()}
+    if path in _FILE_KEYS and isinstance(value, str):
+        return value.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return value
+
+
+def _read_text(file: Path) -> str:
+    """Return a file's text, or raise a ScenarioError that says what is the matter with it."""
+    try:
+        if file.is_dir():
+            raise _refused(file, "is a folder, not a file")
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise _refused(file, _missing(file)) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise _refused(file, f"cannot be read: {reason}") from error
+    if len(data) > MAX_BYTES:
+        raise _refused(file, f"is larger than {MAX_BYTES // 1024} KiB")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refused(file, "is not UTF-8 text; save it as UTF-8", line) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _missing(file: Path) -> str:
+    if not file.parent.exists():
+        return f"there is no folder {quoted(str(file.parent), 200)}"
+    near = nearest_file(file)
+    hint = f"; did you mean {quoted(str(file.parent / near), 200)}?" if near else ""
+    return f"there is no such file{hint}"
+
+
+def _refused(file: Path, message: str, line: int | None = None) -> ScenarioError:
+    return ScenarioError(str(file), [Problem(where="", message=message, line=line)])

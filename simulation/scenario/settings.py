@@ -1,0 +1,125 @@
+"""`--set path=value`: one change to a scenario from the command line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simulation.errors import Problem
+from simulation.scenario.keypath import format_path, parse_path, step_into
+from simulation.scenario.nodes import YamlError
+from simulation.scenario.plain import Plain, read_plain_yaml
+from simulation.scenario.scalars import quoted
+from simulation.scenario.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulation.scenario.keypath import Key, KeyPath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingProblem(Problem):
+    """A problem that came from the command line, not from a line of the file."""
+
+    def __str__(self) -> str:
+        """Return the problem as one line of a report, with --set as its place."""
+        return "  ".join(part for part in ("--set", self.where, self.message) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A setting that was read.
+
+    path: where it stands in the data, indices as numbers.  value: plain YAML values.
+    """
+
+    path: KeyPath
+    value: Any
+
+    def canonical(self, value: Any) -> str:
+        """Return the setting as text that spelling does not change, with another value."""
+        return f"{format_path(self.path)}={json.dumps(value, ensure_ascii=False, sort_keys=True)}"
+
+
+class _RefusedError(ValueError):
+    """A setting that cannot be applied; the message says why."""
+
+
+def apply_settings(plain: Plain, settings: Sequence[str]) -> list[Setting]:
+    """Change the data by each setting in turn and return those that could be applied.
+
+    Lines and spellings of what was replaced are forgotten; problems are added to `plain`.
+    """
+    return [done for text in settings if (done := _apply(plain, text)) is not None]
+
+
+def _apply(plain: Plain, text: str) -> Setting | None:
+    name, equals, words = text.partition("=")
+    path = _path(name) if equals else None
+    if path is None:
+        message = f"{quoted(text)} is not path=value, such as population.size=60"
+        plain.problems.append(SettingProblem(where="", message=message))
+        return None
+    try:
+        value = _value(plain, name, words)
+        place = _put(plain.data, path, value)
+    except (_RefusedError, YamlError) as refused:
+        message = f"{quoted(text)}: {refused}"
+        plain.problems.append(SettingProblem(where=format_path(path), message=message))
+        return None
+    _forget(plain, place)
+    return Setting(path=place, value=value)
+
+
+def _path(name: str) -> KeyPath | None:
+    return parse_path(name.strip())
+
+
+def _value(plain: Plain, name: str, words: str) -> Any:
+    read = read_plain_yaml(words)
+    plain.problems += [
+        SettingProblem(where=name.strip() + (f".{p.where}" if p.where else ""), message=p.message)
+        for p in read.problems
+    ]
+    if read.problems:
+        raise _RefusedError("the value cannot be used")
+    return read.data
+
+
+def _put(data: Any, path: KeyPath, value: Any) -> KeyPath:
+    """Put a value in its place; missing mappings on the way are made. Return the exact place."""
+    place: list[Key] = []
+    for key in path[:-1]:
+        exact = _step(data, key, place)
+        if data[exact] is None:
+            data[exact] = {}
+        data = data[exact]
+        place.append(exact)
+    last = _step(data, path[-1], place)
+    data[last] = value
+    return (*place, last)
+
+
+def _step(container: Any, key: Key, place: list[Key]) -> Key:
+    """Return the exact key; a missing one of a mapping is made, empty."""
+    here = format_path(tuple(place)) or "the scenario"
+    exact, there = step_into(container, key)
+    if isinstance(container, list):
+        if not there:
+            raise _RefusedError(f"{here} has {len(container)} items, counted from 0")
+    elif not isinstance(container, dict):
+        raise _RefusedError(f"{here} is {shown(container)} and has no keys; set it as a whole")
+    elif not there:
+        container[exact] = None
+    return exact
+
+
+def _forget(plain: Plain, place: KeyPath) -> None:
+    """Drop what was known of a place in the file: it is the setting's now."""
+    depth = len(place)
+    for known in (plain.lines, plain.words):
+        for path in [p for p in known if p[:depth] == place]:
+            del known[path]
+    plain.broken = {p for p in plain.broken if p[:depth] != place}
