@@ -1,1 +1,46 @@
-"""A tick-based social simulation engine."""
+"""A tick-based social simulation engine: one YAML in, one run database out.
+
+>>> from simulation import Scenario, Run, simulate, compare
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simulation.analysis.compare import compare
+    from simulation.errors import SimulationError
+    from simulation.runlog import Run
+    from simulation.scenario import Scenario, read_scenario
+    from simulation.simulate import simulate
+    from simulation.society import Persona, Society
+
+_HOME = {
+    "Persona": "simulation.society",
+    "Run": "simulation.runlog",
+    "Scenario": "simulation.scenario",
+    "SimulationError": "simulation.errors",
+    "Society": "simulation.society",
+    "compare": "simulation.analysis.compare",
+    "read_scenario": "simulation.scenario",
+    "simulate": "simulation.simulate",
+}
+
+__all__ = [
+    "Persona",
+    "Run",
+    "Scenario",
+    "SimulationError",
+    "Society",
+    "compare",
+    "read_scenario",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `simulation --help` starts at once."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

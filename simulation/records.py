@@ -111,7 +111,6 @@ class Stimuli(Rows):
     claim_id: OptionalTexts
     stance: FloatArray
     credibility: FloatArray
-    post_id: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,162 @@
+"""The world at tick 0: a scenario and a seed become personas, a network and events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulation import graph, ontology, population
+from simulation.errors import EmptyPersonaBlockError, Problem, ScenarioError
+from simulation.memory import MemoryStore
+from simulation.mind import cadence
+from simulation.models.base import Cast
+from simulation.rng import Streams, stream_keys
+from simulation.texts import Texts
+from simulation.world import Event, Network, World
+
+if TYPE_CHECKING:
+    from simulation.encoders.base import Encoder
+    from simulation.ontology import Ontology
+    from simulation.population import People
+    from simulation.records import BoolArray
+    from simulation.scenario import Loaded, Scenario
+    from simulation.scenario.model import Stimulus
+
+
+def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology, People]:
+    """Return the world at tick 0, with its ontology and people.
+
+    Raises:
+        ScenarioError: the ontology, the population or the graph cannot be built.
+        EmptyPersonaBlockError: a persona has nothing to be conditioned on.
+    """
+    scenario, streams = loaded.scenario, Streams(seed)
+    field = ontology.load(scenario.ontology, path=loaded.files.get("ontology"))
+    people = population.build(
+        scenario.population,
+        targets=scenario.targets,
+        tier=scenario.tier,
+        ontology=field,
+        streams=streams,
+        file=loaded.files.get("population.source"),
+        source=str(loaded.path or "scenario"),
+    )
+    follows = graph.build(
+        scenario.graph, people=people, streams=streams, file=loaded.files.get("graph.file")
+    )
+    cast = _cast(scenario, field, people)
+    reflection = scenario.reflection
+    interval = [
+        cadence.interval(
+            seed, i, minimum=reflection.interval_min, spread=reflection.interval_spread
+        )
+        for i in people.ids
+    ]
+    world = World.found(
+        cast=cast,
+        events=_events(loaded, field, people),
+        activity=people.activity,
+        tier=people.tiers,
+        interval=np.array(interval, dtype=np.int64),
+        beliefs=people.beliefs,
+        network=Network.of(follows, len(people.ids)),
+        memory=MemoryStore(
+            len(people.ids),
+            cap=scenario.memory.cap,
+            reflection_cap=scenario.memory.reflection_cap,
+        ),
+        texts=Texts(encoder.encode, width=encoder.width),
+        peer_credibility=scenario.rule.credibility.peer,
+    )
+    return world, field, people
+
+
+def _cast(scenario: Scenario, field: Ontology, people: People) -> Cast:
+    brief = scenario.brief
+    blocks = tuple(field.block(attributes) for attributes in people.attributes)
+    for persona_id, block in zip(people.ids, blocks, strict=True):
+        if not block.strip():
+            raise EmptyPersonaBlockError(persona_id)
+    leanings = [field.dispositions(attributes) for attributes in people.attributes]
+    weights = [[claim.weights.get(d, 0.0) for d in brief.dimensions] for claim in brief.claims]
+    return Cast(
+        ids=people.ids,
+        keys=stream_keys(people.ids),
+        blocks=blocks,
+        voices=tuple(field.voices(attributes) for attributes in people.attributes),
+        receptivity=np.array([x.receptivity for x in leanings], dtype=np.float64),
+        voice=np.array([x.voice for x in leanings], dtype=np.float64),
+        scepticism=np.array([x.scepticism for x in leanings], dtype=np.float64),
+        brand=brief.brand,
+        proposition=brief.proposition,
+        dimensions=brief.dimensions,
+        claims=tuple(claim.id for claim in brief.claims),
+        claim_texts=tuple(claim.text for claim in brief.claims),
+        weights=np.array(weights, dtype=np.float64).reshape(
+            len(brief.claims), len(brief.dimensions)
+        ),
+    )
+
+
+def _events(loaded: Loaded, field: Ontology, people: People) -> tuple[Event, ...]:
+    """Return one event per stimulus and tick, in order of the scenario."""
+    scenario, problems = loaded.scenario, list[Problem]()
+    claims = {claim.id: i for i, claim in enumerate(scenario.brief.claims)}
+    credibility = scenario.rule.credibility.model_dump()
+    events = []
+    for i, stimulus in enumerate(scenario.stimuli):
+        audience = _audience(loaded, field, people, i, stimulus, problems)
+        name = stimulus.id or f"s{i + 1}"
+        several = isinstance(stimulus.tick, tuple)
+        for tick in stimulus.tick if isinstance(stimulus.tick, tuple) else (stimulus.tick,):
+            events.append(
+                Event(
+                    id=f"{name}-{tick}" if several else name,
+                    tick=tick,
+                    kind=stimulus.kind,
+                    source=stimulus.source,
+                    text=stimulus.text,
+                    claim=claims.get(stimulus.claim or "", -1),
+                    stance=stimulus.stance,
+                    credibility=(
+                        credibility[stimulus.kind]
+                        if stimulus.credibility is None
+                        else stimulus.credibility
+                    ),
+                    sponsored=stimulus.kind == "ad"
+                    or stimulus.source in ("brand", scenario.brief.brand),
+                    reach=stimulus.reach,
+                    audience=audience,
+                )
+            )
+    if problems:
+        raise ScenarioError(str(loaded.path or "scenario"), problems)
+    return tuple(events)
+
+
+def _audience(
+    loaded: Loaded,
+    field: Ontology,
+    people: People,
+    index: int,
+    stimulus: Stimulus,
+    problems: list[Problem],
+) -> BoolArray:
+    """Return whom a stimulus is meant for, (P,); note unknown attributes and values."""
+    wanted = np.ones(len(people.ids), dtype=bool)
+    names = [attribute.id for attribute in field.attributes]
+    for name, values in stimulus.audience.items():
+        where = f"stimuli[{index}].audience.{name}"
+        if name not in field:
+            message = f'"{name}" is not an attribute{ontology.did_you_mean(name, names)}'
+            problems.append(loaded.problem(where, message))
+            continue
+        allowed = set()
+        for value in values:
+            try:
+                allowed.add(field[name].canonical(value))
+            except ValueError as error:
+                problems.append(loaded.problem(where, f'"{value}" {error}'))
+        wanted &= np.array([a.get(name) in allowed for a in people.attributes], dtype=bool)
+    return wanted

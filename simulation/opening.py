@@ -1,0 +1,88 @@
+"""What a run says before its first tick: personas, claims, beliefs, follows, stimuli."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulation import records
+from simulation.rng import sha256_hex
+from simulation.turn.columns import constant
+from simulation.turn.settle import persona_column
+
+if TYPE_CHECKING:
+    from simulation.population import People
+    from simulation.records import Rows
+    from simulation.world import World
+
+
+def opening(world: World, people: People) -> tuple[Rows, ...]:
+    """Return the rows of tick 0."""
+    return (
+        _personas(world, people),
+        _claims(world),
+        _beliefs(world),
+        _edges(world),
+        _stimuli(world),
+    )
+
+
+def _personas(world: World, people: People) -> records.Personas:
+    count = world.personas
+    return records.Personas(
+        persona_id=world.cast.ids,
+        persona_index=np.arange(count, dtype=np.int64),
+        attributes=[json.dumps(dict(a), ensure_ascii=False) for a in people.attributes],
+        persona_block=world.cast.blocks,
+        block_sha256=[sha256_hex(block) for block in world.cast.blocks],
+        personality_kind=constant(count, "none"),
+        reflection_interval=world.interval,
+        activity=world.activity,
+        tier=records.Coded(codes=world.tier, names=("cheap", "frontier")),
+    )
+
+
+def _claims(world: World) -> records.Claims:
+    return records.Claims(
+        claim_id=world.cast.claims,
+        claim_index=np.arange(len(world.cast.claims), dtype=np.int64),
+        text=world.cast.claim_texts,
+    )
+
+
+def _beliefs(world: World) -> records.InitialBeliefs:
+    count, width = world.initial.shape
+    return records.InitialBeliefs(
+        persona_id=persona_column(world, np.repeat(np.arange(count), width)),
+        target=records.Coded(codes=np.tile(np.arange(width), count), names=world.cast.targets),
+        belief=world.initial.ravel(),
+    )
+
+
+def _edges(world: World) -> records.Edges:
+    network = world.network
+    return records.Edges(
+        source=persona_column(world, network.source),
+        target=persona_column(world, network.target),
+        weight=network.weight,
+        created_tick=network.created,
+    )
+
+
+def _stimuli(world: World) -> records.Stimuli:
+    events = world.events
+    return records.Stimuli(
+        stimulus_id=[event.id for event in events],
+        tick=np.array([event.tick for event in events], dtype=np.int64),
+        kind=[event.kind for event in events],
+        source=[event.source for event in events],
+        text=[event.text for event in events],
+        claim_id=records.Coded(
+            codes=np.array([event.claim for event in events], dtype=np.int64),
+            names=world.cast.claims,
+        ),
+        stance=np.array([event.stance for event in events], dtype=np.float64),
+        credibility=np.array([event.credibility for event in events], dtype=np.float64),
+    )

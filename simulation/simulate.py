@@ -1,0 +1,151 @@
+"""The composition root: a scenario, a seed and a file become a run. The only place that joins."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulation.errors import RunStoppedError
+from simulation.runlog import RunHeader, RunWriter
+from simulation.scenario import Access, Loaded, Scenario, flatten, read_scenario
+from simulation.society import Society
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simulation.records import TickRecords
+
+RUNS = Path("runs")
+_RECORDED_PACKAGES = (
+    "anthropic",
+    "duckdb",
+    "mesa",
+    "networkx",
+    "numpy",
+    "openai",
+    "pyarrow",
+    "pydantic",
+    "sentence-transformers",
+    "tokenizers",
+    "torch",
+)
+
+
+def simulate(
+    scenario: Loaded | Scenario | str | Path,
+    *,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    settings: Sequence[str] = (),
+    access: Access | None = None,
+    on_tick: Callable[[TickRecords], None] | None = None,
+) -> Path:
+    """Run a scenario to its horizon and return the path of its run database.
+
+    scenario: a YAML file, or what was read from one.  seed: default, the scenario's.
+    out: the file to write, which must not exist; default, a new file in `runs/`.
+    settings: `path=value`, as with --set; only for a file.  access: what the scenario may read.
+    on_tick: called after each tick is safely in the file, and for tick 0.
+
+    Raises:
+        ScenarioError: the scenario cannot be used; nothing was written.
+        RunFileError: the file exists or cannot be written.
+        RunStoppedError: the run was interrupted; the file holds every finished tick.
+    """
+    loaded = _loaded(scenario, settings, access or Access())
+    society = Society(loaded, seed)
+    path = Path(out) if out is not None else free_path(loaded.scenario.name, society.seed)
+    with RunWriter.create(path, header(loaded, society)) as writer:
+        _run(society, writer, path, on_tick)
+    return path
+
+
+def free_path(name: str, seed: int, folder: Path = RUNS) -> Path:
+    """Return the first free path of `folder/name-seedN.duckdb`, `…-2.duckdb`, …"""
+    stem = f"{name}-seed{seed}"
+    number = 1
+    while True:
+        suffix = "" if number == 1 else f"-{number}"
+        path = folder / f"{stem}{suffix}.duckdb"
+        if not path.exists():
+            return path
+        number += 1
+
+
+def header(loaded: Loaded, society: Society) -> RunHeader:
+    """Return what a run database says about its run: enough to run it again."""
+    scenario = society.scenario
+    return RunHeader(
+        run_id=uuid.uuid4().hex,
+        scenario_name=scenario.name,
+        scenario_yaml=loaded.text,
+        scenario_sha256=loaded.sha256,
+        settings=loaded.settings,
+        seed=society.seed,
+        engine_version=_version("simulation"),
+        horizon=scenario.horizon,
+        tau=scenario.tau,
+        parameters=flatten(scenario),
+        encoder=society.encoder.name,
+        encoder_sha256=society.encoder.sha256,
+        models={
+            tier: model.name for tier, model in zip(("cheap", "frontier"), society.tiers, strict=True)
+        },
+        packages={name: v for name in _RECORDED_PACKAGES if (v := _version(name))},
+    )
+
+
+def _run(
+    society: Society,
+    writer: RunWriter,
+    path: Path,
+    on_tick: Callable[[TickRecords], None] | None,
+) -> None:
+    """Step to the horizon, one transaction a tick."""
+    try:
+        _keep(writer, society.records, 0.0, on_tick)
+        while society.tick < society.scenario.horizon:
+            started = time.perf_counter()
+            records = society.advance()
+            _keep(writer, records, time.perf_counter() - started, on_tick)
+    except KeyboardInterrupt:
+        writer.finish("interrupted")
+        raise RunStoppedError(
+            f"interrupted after tick {writer.last_tick} of {society.scenario.horizon}; "
+            f"{path} holds every finished tick"
+        ) from None
+    except BaseException:
+        writer.finish("failed")
+        raise
+    writer.finish("complete")
+
+
+def _keep(
+    writer: RunWriter,
+    records: TickRecords,
+    wall_s: float,
+    on_tick: Callable[[TickRecords], None] | None,
+) -> None:
+    writer.write(records, wall_s=wall_s)
+    if on_tick is not None:
+        on_tick(records)
+
+
+def _loaded(
+    scenario: Loaded | Scenario | str | Path, settings: Sequence[str], access: Access
+) -> Loaded:
+    if isinstance(scenario, Loaded):
+        return scenario
+    if isinstance(scenario, Scenario):
+        return Loaded.of(scenario)
+    return read_scenario(scenario, settings=settings, access=access)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,25 @@
+"""A turn, for a batch of personas: perceive, recall, react, apply, remember, reflect.
+
+`prepare` reads the world as it was at the start of the tick and changes nothing; `settle` changes
+each persona's own rows, and what it publishes, which others see in the next tick.
+"""
+
+from __future__ import annotations
+
+from simulation.turn.prepare import Turns, arrive, prepare
+from simulation.turn.probing import probe
+from simulation.turn.react import react
+from simulation.turn.reflect import evict, reflect
+from simulation.turn.settle import post_rows, settle
+
+__all__ = [
+    "Turns",
+    "arrive",
+    "evict",
+    "post_rows",
+    "prepare",
+    "probe",
+    "react",
+    "reflect",
+    "settle",
+]

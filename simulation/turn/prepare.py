@@ -1,0 +1,224 @@
+"""Perceive and recall: who takes a turn, what reaches it, what comes back. Changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulation import feed, prompts
+from simulation.models.base import ACTION_CODE, ON_A_POST, FeedView, RecalledView, TurnRequests
+from simulation.posts import KIND_CODE
+from simulation.recall import Recalled, recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulation.records import BoolArray, FloatArray, IntArray
+    from simulation.rng import Streams
+    from simulation.scenario import Scenario
+    from simulation.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """The turns of a tick before anyone has reacted."""
+
+    tick: int
+    feeds: feed.Feeds
+    recalled: Recalled
+    requests: TurnRequests
+
+    @property
+    def rows(self) -> IntArray:
+        """Persona rows that take a turn, (A,), ascending."""
+        return self.requests.row
+
+
+def arrive(world: World, streams: Streams, tick: int) -> IntArray:
+    """Publish this tick's stimuli and draw who is shown each; return their post ids."""
+    events = [(i, event) for i, event in enumerate(world.events) if event.tick == tick]
+    count = len(events)
+    none = np.full(count, -1, dtype=np.int64)
+    kinds = ["question" if event.kind == "question" else "post" for _, event in events]
+    ids = world.posts.publish(
+        {
+            "tick": np.full(count, tick, dtype=np.int64),
+            "author": none,
+            "kind": np.array([KIND_CODE[kind] for kind in kinds], dtype=np.int64),
+            "parent": none,
+            "claim": np.array([event.claim for _, event in events], dtype=np.int64),
+            "text": world.texts.intern([event.text for _, event in events]),
+            "addressee": none,
+            "stimulus": np.array([i for i, _ in events], dtype=np.int64),
+        },
+        {
+            "stance": np.array([event.stance for _, event in events], dtype=np.float64),
+            "credibility": np.array([event.credibility for _, event in events], dtype=np.float64),
+        },
+    )
+    for post, (i, event) in zip(ids.tolist(), events, strict=True):
+        draw = streams.uniform("reach", tick=tick, keys=world.cast.keys, index=i)
+        world.shown[post] = event.audience & (draw < event.reach)
+    return ids
+
+
+def prepare(world: World, scenario: Scenario, streams: Streams, tick: int) -> Turns:
+    """Return the turns of `tick`: who is active, its feed, its memories, what it may do."""
+    draw = streams.uniform("activity", tick=tick, keys=world.cast.keys)
+    rows = np.flatnonzero(draw < world.activity).astype(np.int64)
+    feeds = feed.build(
+        posts=world.posts,
+        offsets=world.network.offsets,
+        followees=world.network.target,
+        shown=world.shown,
+        rows=rows,
+        last_turn=world.last_turn[rows],
+        tick=tick,
+        ranking=feed.Ranking(**scenario.feed.model_dump()),
+        similarity=_similarity(world),
+    )
+    stimulus = _text_of(world, feeds.post)[:, 0]
+    stimulus = np.where(stimulus >= 0, stimulus, world.proposition)
+    slots = np.array([scenario.recall.k.cheap, scenario.recall.k.frontier], dtype=np.int64)
+    recalled = recall(
+        world.memory,
+        world.texts,
+        rows=rows,
+        query=stimulus,
+        now=tick,
+        tau=scenario.tau,
+        k=slots[world.tier[rows]],
+        mode=scenario.recall.mode,
+        streams=streams,
+        keys=world.cast.keys[rows],
+    )
+    requests = _requests(world, scenario, streams, tick, rows, feeds, recalled, stimulus)
+    return Turns(tick=tick, feeds=feeds, recalled=recalled, requests=requests)
+
+
+def _similarity(world: World) -> Callable[[IntArray, IntArray], FloatArray]:
+    def clipped(rows: IntArray, posts: IntArray) -> FloatArray:
+        texts = world.posts.integers("text")[posts]
+        cosine = world.texts.cosine(world.block[rows], texts)
+        return np.asarray(np.clip(cosine, 0.0, 1.0))
+
+    return clipped
+
+
+def _text_of(world: World, posts: IntArray) -> IntArray:
+    return _lookup(world.posts.integers("text"), posts)
+
+
+def _lookup(column: IntArray, posts: IntArray, missing: int = -1) -> IntArray:
+    """Return column[posts], and `missing` where the post id is negative."""
+    padded = np.append(column, missing)  # index -1 is the appended value
+    return np.asarray(padded[posts])
+
+
+def _requests(
+    world: World,
+    scenario: Scenario,
+    streams: Streams,
+    tick: int,
+    rows: IntArray,
+    feeds: feed.Feeds,
+    recalled: Recalled,
+    stimulus: IntArray,
+) -> TurnRequests:
+    view = _feed_view(world, rows, feeds.post)
+    friend = _friend(world, streams, tick, rows)
+    requests = TurnRequests(
+        cast=world.cast,
+        tick=tick,
+        horizon=scenario.horizon,
+        row=rows,
+        tier=world.tier[rows],
+        turn_no=world.turns[rows] + 1,
+        beliefs=world.beliefs[rows],
+        initial=world.initial[rows],
+        heard=world.heard[rows],
+        feed=view,
+        recalled=_recalled_view(world, rows, recalled),
+        allowed=_allowed(scenario, view, friend, world.decided[rows]),
+        friend=friend,
+        stimulus=stimulus,
+        text=world.texts.__getitem__,
+        prompt=lambda i: prompts.turn(requests, i),
+    )
+    return requests
+
+
+def _feed_view(world: World, rows: IntArray, post: IntArray) -> FeedView:
+    posts = world.posts
+    author = _lookup(posts.integers("author"), post)
+    event = _lookup(posts.integers("stimulus"), post)
+    sponsored = np.array([e.sponsored for e in world.events] + [False])
+    asked = _lookup(posts.integers("kind"), post) == KIND_CODE["question"]
+    to_me = _lookup(posts.integers("addressee"), post) == rows[:, None]
+    item = post >= 0
+    text = _text_of(world, post)
+    relevance = np.zeros(post.shape)
+    turn, slot = np.nonzero(item)
+    relevance[turn, slot] = _similarity(world)(rows[turn], post[turn, slot])
+    return FeedView(
+        post=post,
+        author=author,
+        text=text,
+        claim=_lookup(posts.integers("claim"), post),
+        stance=np.where(item, np.append(posts.floats("stance"), 0.0)[post], 0.0),
+        credibility=np.where(item, np.append(posts.floats("credibility"), 0.0)[post], 0.0),
+        relevance=relevance,
+        sponsored=sponsored[event] & item,
+        question=item & asked & (to_me | (event >= 0)),
+        followable=(author >= 0) & ~world.network.has(rows[:, None], author),
+        source_names=lambda i: author_name(world, i),
+    )
+
+
+def author_name(world: World, post: int) -> str:
+    """Return the persona id or the stimulus source that published a post."""
+    author = int(world.posts.integers("author")[post])
+    if author >= 0:
+        return world.cast.ids[author]
+    return world.events[int(world.posts.integers("stimulus")[post])].source
+
+
+def _recalled_view(world: World, rows: IntArray, recalled: Recalled) -> RecalledView:
+    store, place = world.memory, recalled.position
+    here = place >= 0
+    at = (rows[:, None], np.maximum(place, 0))
+    return RecalledView(
+        text=np.where(here, store.text[at], -1),
+        score=np.where(here, recalled.score, 0.0),
+        claim=np.where(here, store.claim[at], -1),
+        stance=np.where(here, store.stance[at], 0.0),
+        tick=np.where(here, store.tick[at], -1),
+    )
+
+
+def _friend(world: World, streams: Streams, tick: int, rows: IntArray) -> IntArray:
+    """Return one followee of each persona, drawn with the seed, or -1."""
+    start, stop = world.network.offsets[rows], world.network.offsets[rows + 1]
+    draw = streams.uniform("friend", tick=tick, keys=world.cast.keys[rows])
+    place = start + np.floor(draw * (stop - start)).astype(np.int64)
+    return _lookup(world.network.target, np.where(stop > start, place, -1))
+
+
+def _allowed(
+    scenario: Scenario, view: FeedView, friend: IntArray, decided: BoolArray
+) -> BoolArray:
+    """Return which actions are possible now, (A, 15), in the order of `ACTIONS`."""
+    allowed = np.zeros((len(friend), len(ACTION_CODE)), dtype=bool)
+    has_post = (view.post >= 0).any(axis=1)
+    possible = {action: has_post for action in ON_A_POST}
+    possible["answer"] = view.question.any(axis=1)
+    possible["follow"] = view.followable.any(axis=1)
+    possible["ask_peer"] = (friend >= 0) | (view.author >= 0).any(axis=1)
+    if scenario.final_actions:
+        possible["buy"] = possible["reject"] = ~decided
+    for action in scenario.actions:
+        allowed[:, ACTION_CODE[action]] = possible.get(action, True)
+    allowed[~allowed.any(axis=1), ACTION_CODE["ignore"]] = True
+    return allowed

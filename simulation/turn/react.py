@@ -1,0 +1,154 @@
+"""Ask the models of each tier, and never trust an answer: what cannot be is taken by rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulation.models.base import (
+    ACTION_CODE,
+    ACTIONS,
+    ON_A_POST,
+    SOURCES,
+    Reactions,
+    Rejection,
+)
+from simulation.models.batches import turn_subset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulation.models.base import BoolArray, IntArray, Model, TurnRequests
+
+_FALLBACK = SOURCES.index("fallback")
+
+
+def react(requests: TurnRequests, models: Sequence[Model], *, fallback: Model) -> Reactions:
+    """Return the reactions of a batch of turns: each by the model of its tier.
+
+    models: the cheap and the frontier model.  An impossible reaction (an action that is not
+    allowed, a target that cannot be seen, a change that is not finite) is taken by `fallback`.
+    """
+    reactions = _by_tier(requests, models)
+    wrong = faults(requests, reactions)
+    if not wrong:
+        return reactions
+    rows = np.array(sorted(wrong), dtype=np.int64)
+    answer = fallback.react(turn_subset(requests, rows))
+    answer = replace(
+        answer,
+        source=np.full(len(rows), _FALLBACK, dtype=np.int64),
+        error={i: wrong[row] for i, row in enumerate(rows.tolist())},
+        rejections=tuple(
+            Rejection(index=i, kind="invalid_reaction", detail=wrong[row])
+            for i, row in enumerate(rows.tolist())
+        ),
+    )
+    rest = np.setdiff1d(np.arange(len(requests)), rows)
+    return combine(len(requests), [(rest, take(reactions, rest)), (rows, answer)])
+
+
+def _by_tier(requests: TurnRequests, models: Sequence[Model]) -> Reactions:
+    if all(model is models[0] for model in models) or not len(requests):
+        return models[0].react(requests)
+    parts = []
+    for tier, model in enumerate(models):
+        rows = np.flatnonzero(requests.tier == tier)
+        if len(rows):
+            parts.append((rows, model.react(turn_subset(requests, rows))))
+    return combine(len(requests), parts)
+
+
+def faults(requests: TurnRequests, reactions: Reactions) -> dict[int, str]:
+    """Return what is impossible about each impossible reaction, by index of the turn."""
+    action = reactions.action
+    known = (action >= 0) & (action < len(ACTIONS))
+    code = np.where(known, action, 0)
+    allowed = known & requests.allowed[np.arange(len(requests)), code]
+    finite = np.isfinite(reactions.change).all(axis=1) & np.isfinite(reactions.stance)
+    checks = (
+        (allowed, "the action is not possible now"),
+        (_target_is_there(requests, reactions, code), "the target is missing or cannot be seen"),
+        (finite, "a change or a stance is not a finite number"),
+    )
+    wrong: dict[int, str] = {}
+    for good, reason in checks:
+        for i in np.flatnonzero(~good).tolist():
+            wrong.setdefault(i, reason)
+    return wrong
+
+
+def _target_is_there(requests: TurnRequests, reactions: Reactions, action: IntArray) -> BoolArray:
+    feed = requests.feed
+    slot = (feed.post == reactions.post[:, None]) & (feed.post >= 0)
+    person = (feed.author == reactions.persona[:, None]) & (feed.author >= 0)
+    friend = (requests.friend == reactions.persona) & (requests.friend >= 0)
+    there = np.ones(len(requests), dtype=bool)
+    on_a_post = np.isin(action, [ACTION_CODE[name] for name in ON_A_POST])
+    there[on_a_post] = slot.any(axis=1)[on_a_post]
+    rules = {
+        "answer": (slot & feed.question).any(axis=1),
+        "follow": (person & feed.followable).any(axis=1),
+        "ask_peer": person.any(axis=1) | friend,
+    }
+    for name, good in rules.items():
+        chosen = action == ACTION_CODE[name]
+        there[chosen] = good[chosen]
+    return there
+
+
+def take(reactions: Reactions, rows: IntArray) -> Reactions:
+    """Return the reactions of some turns of a batch."""
+    place = {row: i for i, row in enumerate(rows.tolist())}
+    return Reactions(
+        action=reactions.action[rows],
+        post=reactions.post[rows],
+        persona=reactions.persona[rows],
+        words=[reactions.words[i] for i in rows.tolist()],
+        change=reactions.change[rows],
+        claim=reactions.claim[rows],
+        stance=reactions.stance[rows],
+        cause=reactions.cause[rows],
+        importance=reactions.importance[rows],
+        source=reactions.source[rows],
+        error={place[i]: text for i, text in reactions.error.items() if i in place},
+        rejections=tuple(
+            replace(item, index=place[item.index])
+            for item in reactions.rejections
+            if item.index in place
+        ),
+    )
+
+
+def combine(count: int, parts: Sequence[tuple[IntArray, Reactions]]) -> Reactions:
+    """Return one batch of `count` reactions from parts that each answer the turns `rows`."""
+    rows = np.concatenate([rows for rows, _ in parts])
+    order = np.argsort(rows, kind="stable")
+
+    def merged(name: str) -> IntArray:
+        return np.asarray(np.concatenate([getattr(part, name) for _, part in parts])[order])
+
+    words: list[str] = [""] * count
+    error: dict[int, str] = {}
+    dropped: list[Rejection] = []
+    for which, part in parts:
+        for i, text in zip(which.tolist(), part.words, strict=True):
+            words[i] = text
+        error |= {int(which[i]): text for i, text in part.error.items()}
+        dropped += [replace(item, index=int(which[item.index])) for item in part.rejections]
+    return Reactions(
+        action=merged("action"),
+        post=merged("post"),
+        persona=merged("persona"),
+        words=words,
+        change=merged("change").astype(np.float64),
+        claim=merged("claim"),
+        stance=merged("stance").astype(np.float64),
+        cause=merged("cause"),
+        importance=merged("importance").astype(np.float64),
+        source=merged("source"),
+        error=error,
+        rejections=tuple(sorted(dropped, key=lambda item: item.index)),
+    )
