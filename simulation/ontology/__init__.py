@@ -1,0 +1,28 @@
+"""Ontologies: which attributes a persona can have, how they are drawn, said and asked about."""
+
+from __future__ import annotations
+
+from simulation.ontology.attributes import (
+    Attribute,
+    Dispositions,
+    Distribution,
+    Level,
+    ProbeQuestion,
+)
+from simulation.ontology.loading import from_bytes, load, shipped
+from simulation.ontology.ontology import Ontology
+from simulation.ontology.reading import did_you_mean, listed
+
+__all__ = [
+    "Attribute",
+    "Dispositions",
+    "Distribution",
+    "Level",
+    "Ontology",
+    "ProbeQuestion",
+    "did_you_mean",
+    "from_bytes",
+    "listed",
+    "load",
+    "shipped",
+]

@@ -1,0 +1,87 @@
+"""An ontology: the attributes of one field, and what they make of a persona."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simulation.ontology import sampling
+from simulation.ontology.answers import normalise
+from simulation.ontology.attributes import Attribute, Dispositions, ProbeQuestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simulation.rng import Streams, UIntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ontology:
+    """The attributes of one field, most relevant first.
+
+    sha256: of the file's bytes.  order: the drawn attributes, parents before those that depend
+    on them.
+    """
+
+    name: str
+    sha256: str
+    attributes: tuple[Attribute, ...]
+    order: tuple[str, ...] = ()
+    description: str = ""
+
+    def __getitem__(self, name: str) -> Attribute:
+        """Return an attribute by its id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for attribute in self.attributes:
+            if attribute.id == name:
+                return attribute
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is an attribute of that id."""
+        return any(attribute.id == name for attribute in self.attributes)
+
+    def block(self, attributes: Mapping[str, str]) -> str:
+        """Return the persona block: second person, relevance order, "" without attributes.
+
+        Source: Beliefs, memory and reflection, "What the persona is told about itself";
+        method.md 6. Values are put in literally, on one line, whatever they contain.
+        """
+        return " ".join(a.sentence(value) for a, value in self._held(attributes))
+
+    def voices(self, attributes: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the first-person fragments of a persona's values, in relevance order."""
+        fragments = (a.fragment(value) for a, value in self._held(attributes))
+        return tuple(fragment for fragment in fragments if fragment)
+
+    def dispositions(self, attributes: Mapping[str, str]) -> Dispositions:
+        """Return the sums of the effects of a persona's values."""
+        total = Dispositions()
+        for attribute, value in self._held(attributes):
+            level = attribute.level(value)
+            if level is not None:
+                total += level.effects
+        return total
+
+    def probe_questions(self, attributes: Mapping[str, str]) -> tuple[ProbeQuestion, ...]:
+        """Return the questions that a persona's own attributes answer, in relevance order."""
+        probes = (a.probe(value) for a, value in self._held(attributes))
+        return tuple(probe for probe in probes if probe is not None)
+
+    def normalise(self, answer: str) -> str:
+        """Return the form in which an answer is compared with `ProbeQuestion.accepted`."""
+        return normalise(answer)
+
+    def sample(self, *, streams: Streams, keys: UIntArray) -> dict[str, list[str]]:
+        """Return the drawn attributes of all personas, by attribute; see `sampling.draw`."""
+        drawn = [self[name] for name in self.order]
+        return sampling.draw(drawn, streams=streams, keys=keys)
+
+    def _held(self, attributes: Mapping[str, str]) -> Iterator[tuple[Attribute, str]]:
+        for attribute in self.attributes:
+            value = attributes.get(attribute.id, "").strip()
+            if value:
+                yield attribute, value
