@@ -1,0 +1,180 @@
+"""Which memories come back to a persona before its turn.
+
+A persona's own memories are scored against what it is looking at, and the best k are put before
+it. Nothing is read but the persona's own row of the store.
+
+Source: Beliefs, memory and reflection, "Which memories come back"; method.md 3 and 8. The control
+`generative_agents` follows Park et al. 2023, "Generative agents: interactive simulacra of human
+behavior", section 4.1, but with the recency of method.md 3 where they decay by 0.995 an hour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulation.mind import recency as mind
+
+if TYPE_CHECKING:
+    from simulation.memory import Held, MemoryStore
+    from simulation.rng import Streams, UIntArray
+    from simulation.texts import Texts
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+MODES: tuple[str, ...] = ("product", "semantic", "generative_agents", "random", "none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """Recalled memories of A turns, (A, K), best first; unused slots are at the end.
+
+    position: slot in the store, -1 in an unused one.  memory_id: -1 in an unused one.
+    path: index into `MODES`, how it came back; -1 in an unused one.
+    recency, importance, relevance: in [0, 1], the parts; relevance refers to the query.
+    score: what ranked it, >= 0: the product, the clipped cosine, the sum of the normalised parts,
+    or the draw. NaN in unused slots, like the parts.
+    """
+
+    position: IntArray
+    memory_id: IntArray
+    path: IntArray
+    recency: FloatArray
+    importance: FloatArray
+    relevance: FloatArray
+    score: FloatArray
+
+
+def recall(
+    store: MemoryStore,
+    texts: Texts,
+    *,
+    rows: IntArray,
+    query: IntArray,
+    now: int,
+    tau: float,
+    k: IntArray,
+    mode: str,
+    streams: Streams,
+    keys: UIntArray,
+) -> Recalled:
+    """Return the best k memories of each persona (all of them when it has fewer).
+
+    Of equal scores the newer memory comes first, then the lower memory id. A memory of score 0
+    still comes back when there are no better ones.
+
+    store: holds memories written before `now`.  rows: (A,) persona rows.  query: (A,) text ids of
+    what each persona is looking at.  now: the tick.  tau: time constant, ticks, > 0.
+    k: (A,) slots of each persona, >= 0.  mode: one of `MODES`.
+    keys: (A,) stream keys of the personas; only `random` draws (stream "recall-random", index
+    memory id).
+
+    Raises:
+        ValueError: the mode is unknown, or a memory was written after `now`.
+    """
+    if mode not in MODES:
+        raise ValueError(f'recall mode "{mode}" is not one of {", ".join(MODES)}')
+    width = int(k.max(initial=0))
+    held = store.held(rows)
+    if mode == "none" or not width or not held.used.size:
+        return _nothing(len(rows), width)
+    ages = np.where(held.used, now - held.tick.astype(np.int64), 0)
+    parts = (
+        _recency(ages, tau=tau),
+        held.importance,
+        mind.relevance(texts.cosine(held.text, query[:, None])),
+    )
+    if mode == "random":
+        draw = streams.uniform(
+            "recall-random", tick=now, keys=keys[:, None], index=np.maximum(held.memory_id, 0)
+        )
+        score = draw
+    else:
+        score = _score(mode, parts, held.used)
+    best = _best(score, held, np.minimum(k, held.used.sum(axis=1)), width)
+    return _gather(best, held, parts, score, MODES.index(mode))
+
+
+def _score(mode: str, parts: tuple[FloatArray, ...], used: BoolArray) -> FloatArray:
+    """Return what ranks the memories, (A, H), from recency, importance and relevance."""
+    recency, importance, relevance = parts
+    if mode == "semantic":
+        return relevance
+    if mode == "product":
+        return mind.score(recency, importance, relevance)
+    return sum((_normalised(part, used) for part in parts), np.zeros(used.shape))
+
+
+def _normalised(part: FloatArray, used: BoolArray) -> FloatArray:
+    """Return a part scaled to [0, 1] over each persona's memories; 0 where all are equal."""
+    low = np.where(used, part, np.inf).min(axis=1, keepdims=True)
+    high = np.where(used, part, -np.inf).max(axis=1, keepdims=True)
+    span = high - low
+    result = np.zeros(part.shape)
+    np.divide(part - low, span, out=result, where=used & (span > 0))
+    return result
+
+
+def _recency(ages: IntArray, *, tau: float) -> FloatArray:
+    """Return the recency of whole ages by a table: far fewer exponentials than memories."""
+    if ages.min() < 0:
+        raise ValueError("a memory was written after the present tick")
+    return mind.recency(np.arange(ages.max() + 1), tau=tau)[ages]
+
+
+def _best(score: FloatArray, held: Held, wanted: IntArray, width: int) -> IntArray:
+    """Return slots of the `wanted` best of each row, best first, (A, width); -1 beyond.
+
+    One pass over the store's columns per slot: for few slots that beats sorting by far.
+    """
+    left = np.where(held.used, score, -np.inf)
+    best = np.full((len(score), width), -1, np.int64)
+    turns = np.arange(len(score))
+    for slot in range(min(width, score.shape[1])):
+        equal = left == left.max(axis=1, keepdims=True)
+        written = np.where(equal, held.tick, np.iinfo(np.int32).min)
+        place = written.argmax(axis=1)  # the first of equals has the lowest id
+        best[:, slot] = np.where(slot < wanted, place, -1)
+        left[turns, place] = -np.inf
+    return best
+
+
+def _gather(
+    best: IntArray, held: Held, parts: tuple[FloatArray, ...], score: FloatArray, path: int
+) -> Recalled:
+    """Return the chosen slots with all that is to be said about them."""
+    used = best >= 0
+    place = np.maximum(best, 0)
+
+    def chosen(values: FloatArray) -> FloatArray:
+        return np.where(used, np.take_along_axis(values, place, axis=1), np.nan)
+
+    recency, importance, relevance = (chosen(part) for part in parts)
+    return Recalled(
+        position=best,
+        memory_id=np.where(used, np.take_along_axis(held.memory_id, place, axis=1), -1),
+        path=np.where(used, path, -1),
+        recency=recency,
+        importance=importance,
+        relevance=relevance,
+        score=chosen(score),
+    )
+
+
+def _nothing(turns: int, width: int) -> Recalled:
+    """Return slots that are all unused."""
+    none, nan = np.full((turns, width), -1, np.int64), np.full((turns, width), np.nan)
+    return Recalled(
+        position=none,
+        memory_id=none,
+        path=none,
+        recency=nan,
+        importance=nan,
+        relevance=nan,
+        score=nan,
+    )
