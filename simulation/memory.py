@@ -26,6 +26,7 @@ KINDS: tuple[str, ...] = ("turn", "reflection", "seed")
 REFLECTION = KINDS.index("reflection")
 
 _FIRST_WIDTH = 8
+_BLOCK = 4096  # rows settled at a time: temporary arrays stay small
 _BETWEEN = 4  # a turn and its reflection write up to 1 + 3 memories before the store settles
 _COLUMNS: dict[str, tuple[type[np.generic], float]] = {  # dtype, value in an unused slot
     "memory_id": (np.int64, -1),
@@ -142,16 +143,9 @@ class MemoryStore:
         if self.reflection_cap is not None:
             crowded |= self._reflections() > self.reflection_cap
         rows = np.flatnonzero(crowded)
-        if not len(rows):
-            return np.zeros(0, np.int64)
-        held = self.held(rows)
-        dropped = np.zeros(held.used.shape, np.bool_)
-        if self.reflection_cap is not None:
-            _drop(held, dropped, held.kind == REFLECTION, self.reflection_cap)
-        _drop(held, dropped, held.used, self.cap)
-        evicted = np.sort(held.memory_id[dropped])
-        self._close_gaps(rows, held, dropped)
-        return evicted
+        blocks = (rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK))
+        evicted = [self._evict(block) for block in blocks]
+        return np.sort(np.concatenate([np.zeros(0, np.int64), *evicted]))
 
     def held(self, rows: IntArray) -> Held:
         """Return a copy of the memories of some personas.
@@ -190,6 +184,16 @@ class MemoryStore:
             wider = np.full((len(self.count), width), unused, dtype)
             wider[:, :now] = getattr(self, name)
             setattr(self, name, wider)
+
+    def _evict(self, rows: IntArray) -> IntArray:
+        """Drop what exceeds the caps from some rows and return its ids, in any order."""
+        held = self.held(rows)
+        dropped = np.zeros(held.used.shape, np.bool_)
+        if self.reflection_cap is not None:
+            _drop(held, dropped, held.kind == REFLECTION, self.reflection_cap)
+        _drop(held, dropped, held.used, self.cap)
+        self._close_gaps(rows, held, dropped)
+        return held.memory_id[dropped]
 
     def _close_gaps(self, rows: IntArray, held: Held, dropped: BoolArray) -> None:
         """Move what is kept to the front of its row, in order, and clear the slots behind."""

@@ -10,7 +10,7 @@ behavior", section 4.1, but with the recency of method.md 3 where they decay by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,8 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 MODES: tuple[str, ...] = ("product", "semantic", "generative_agents", "random", "none")
+
+_BLOCK = 4096  # turns at a time: temporary arrays stay small; rows do not depend on each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,24 +82,29 @@ def recall(
     if mode not in MODES:
         raise ValueError(f'recall mode "{mode}" is not one of {", ".join(MODES)}')
     width = int(k.max(initial=0))
-    held = store.held(rows)
-    if mode == "none" or not width or not held.used.size:
-        return _nothing(len(rows), width)
-    ages = np.where(held.used, now - held.tick.astype(np.int64), 0)
-    parts = (
-        _recency(ages, tau=tau),
-        held.importance,
-        mind.relevance(texts.cosine(held.text, query[:, None])),
-    )
-    if mode == "random":
-        draw = streams.uniform(
-            "recall-random", tick=now, keys=keys[:, None], index=np.maximum(held.memory_id, 0)
-        )
-        score = draw
-    else:
-        score = _score(mode, parts, held.used)
-    best = _best(score, held, np.minimum(k, held.used.sum(axis=1)), width)
-    return _gather(best, held, parts, score, MODES.index(mode))
+    starts = range(0, max(1, len(rows)), _BLOCK)
+    pieces = []
+    for block in (slice(start, start + _BLOCK) for start in starts):
+        held = store.held(rows[block])
+        if mode == "none" or not width or not held.used.size:
+            pieces.append(_nothing(len(held.used), width))
+            continue
+        relevance = mind.relevance(texts.cosine(held.text, query[block, None]))
+        parts = (_recency(held, now=now, tau=tau), held.importance, relevance)
+        if mode == "random":
+            score = _draws(held, streams, keys[block], now=now)
+        else:
+            score = _score(mode, parts, held.used)
+        best = _best(score, held, np.minimum(k[block], held.used.sum(axis=1)), width)
+        pieces.append(_gather(best, held, parts, score, MODES.index(mode)))
+    names = [field.name for field in fields(Recalled)]
+    return Recalled(**{n: np.concatenate([getattr(p, n) for p in pieces]) for n in names})
+
+
+def _draws(held: Held, streams: Streams, keys: UIntArray, *, now: int) -> FloatArray:
+    """Return a uniform draw per memory, (A, H): the best k of them are k at random."""
+    index = np.maximum(held.memory_id, 0)
+    return streams.uniform("recall-random", tick=now, keys=keys[:, None], index=index)
 
 
 def _score(mode: str, parts: tuple[FloatArray, ...], used: BoolArray) -> FloatArray:
@@ -120,8 +127,9 @@ def _normalised(part: FloatArray, used: BoolArray) -> FloatArray:
     return result
 
 
-def _recency(ages: IntArray, *, tau: float) -> FloatArray:
-    """Return the recency of whole ages by a table: far fewer exponentials than memories."""
+def _recency(held: Held, *, now: int, tau: float) -> FloatArray:
+    """Return recencies, (A, H), by a table over whole ages: far fewer exponentials."""
+    ages = np.where(held.used, now - held.tick.astype(np.int64), 0)
     if ages.min() < 0:
         raise ValueError("a memory was written after the present tick")
     return mind.recency(np.arange(ages.max() + 1), tau=tau)[ages]

@@ -122,6 +122,21 @@ def test_the_most_important_memory_is_never_dropped(weights: list[float], cap: i
         assert held.used.sum() == min(tick, cap)
 
 
+def test_many_crowded_personas_settle_as_few_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = [MemoryStore(5, cap=3, reflection_cap=1) for _ in range(2)]
+    evicted = []
+    for store, block in zip(stores, (100, 2), strict=True):
+        monkeypatch.setattr("simulation.memory._BLOCK", block)
+        rows = np.arange(30) % 5
+        store.write(
+            rows, tick=np.arange(30) // 5, kind=np.arange(30) % 2, importance=rows / 5, text=rows
+        )
+        evicted.append(store.settle().tolist())
+    assert evicted[0] == evicted[1] == sorted(evicted[0])
+    for name in COLUMNS:
+        assert (getattr(stores[0], name) == getattr(stores[1], name)).all()
+
+
 def full(weights: list[float], ticks: list[int], *, cap: int, kinds: list[int]) -> MemoryStore:
     store = MemoryStore(1, cap=cap)
     store.write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,9 +151,22 @@ def test_recall_never_depends_on_another_persona_s_memories(
     store = store_of(own + foreign)
     crowded = call(store, mode=mode)
     among = call(store, mode=mode, rows=[1], query=[4], k=[5])
-    for name in Recalled.__dataclass_fields__:
+    for name in (field.name for field in fields(Recalled)):
         np.testing.assert_array_equal(getattr(alone, name), getattr(among, name))
         np.testing.assert_array_equal(getattr(crowded, name)[1], getattr(alone, name)[0, :3])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_many_personas_recall_as_few_do(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    memories = [(r, t, 0.1 * t, (r + t) % 6) for t in range(7) for r in range(PERSONAS)]
+    store = store_of(memories[:-4])
+    at_once = call(store, mode=mode, k=[2, 4, 3])
+    monkeypatch.setattr("simulation.recall._BLOCK", 1)
+    singly = call(store, mode=mode, k=[2, 4, 3])
+    for field in fields(Recalled):
+        expected, got = getattr(at_once, field.name), getattr(singly, field.name)
+        np.testing.assert_array_equal(got, expected)
+        assert got.dtype == expected.dtype
 
 
 def test_recall_does_not_read_the_rows_of_others() -> None:
@@ -163,7 +177,7 @@ def test_recall_does_not_read_the_rows_of_others() -> None:
         store.importance[row] = np.nan
         store.tick[row] = NOW + 100
     after = call(store, mode="product", rows=[1], query=[4], k=[3])
-    for name in Recalled.__dataclass_fields__:
+    for name in (field.name for field in fields(Recalled)):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
 
 
