@@ -1,0 +1,131 @@
+"""What a persona of the rule model says: a verdict on a topic, a start, a tail, at times an echo.
+
+Each text takes one draw of 64 bits and uses it up digit by digit, in mixed radix.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulation.models.base import ACTIONS, SPEAKING
+from simulation.models.words import phrases
+from simulation.models.words.text import NAME_LENGTH, VOICE_LENGTH, bands, bare, quoted
+
+if TYPE_CHECKING:
+    from simulation.models.base import Cast, FloatArray, IntArray, TurnRequests
+    from simulation.rng import UIntArray
+
+_DECISIONS = {
+    "buy": (phrases.ACCEPTANCES, phrases.REASONS_TO_ACCEPT, 1.0),
+    "reject": (phrases.REFUSALS, phrases.REASONS_TO_REFUSE, -1.0),
+}
+
+
+def speeches(
+    requests: TurnRequests,
+    *,
+    action: IntArray,
+    slot: IntArray,
+    claim: IntArray,
+    feeling: FloatArray,
+    echo: IntArray,
+    bits: UIntArray,
+) -> list[str]:
+    """Return what is said in each turn, "" for nothing.
+
+    action: (A,) index into `ACTIONS`.  slot: (A,) feed slot acted upon, or -1.  claim: (A,) what
+    it is about, -1 for the brand.  feeling: (A,) [-1, 1], for or against it.  echo: (A,) 1 if
+    recalled memories of the claim agree, -1 if they differ, 0 without any.  bits: (A,) draws.
+    """
+    cast = requests.cast
+    subject = bare(cast.brand, NAME_LENGTH) or "this"
+    topics = [quoted(text) or subject for text in cast.claim_texts]
+    topics.append(subject)  # claim -1
+    columns = (action, slot, claim, bands(feeling), feeling, echo, bits, requests.row)
+    texts = []
+    for i, (code, at, about, band, felt, same, draw, row) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True)
+    ):
+        name = ACTIONS[code]
+        if name in _DECISIONS:
+            reason = topics[about] if about >= 0 and felt != 0.0 else ""
+            texts.append(_decision(name, subject, reason, felt, draw))
+        elif name in SPEAKING:
+            source = _source(requests, i, at) if name in phrases.ADDRESSES else ""
+            texts.append(
+                _statement(name, topics[about], source, _voices(cast, row), band, same, draw)
+            )
+        else:
+            texts.append("")
+    return texts
+
+
+def capital(text: str) -> str:
+    """Return a text with its first letter a capital."""
+    return text[:1].upper() + text[1:]
+
+
+def _voices(cast: Cast, row: int) -> list[str]:
+    return [voice for text in cast.voices[row] if (voice := bare(text, VOICE_LENGTH))]
+
+
+def _source(requests: TurnRequests, i: int, slot: int) -> str:
+    post = int(requests.feed.post[i, slot]) if slot >= 0 else -1
+    return bare(requests.feed.source_names(post), NAME_LENGTH) if post >= 0 else ""
+
+
+def _statement(
+    action: str, topic: str, source: str, voices: list[str], band: int, echo: int, draw: int
+) -> str:
+    """Return a start, a verdict or complaint on the topic, and a second sentence."""
+    draw, place = divmod(draw, 8)
+    draw, which = divmod(draw, max(1, len(voices)))
+    voice = voices[which] if voices else ""
+    draw, start = _start(action, source, voice if place % 2 else "", draw)
+    back = ", " + voice if voice and place in (0, 4) else ""
+    pairs = phrases.COMPLAINTS if action == "complain" else phrases.VERDICTS[band]
+    draw, which = divmod(draw, len(pairs))
+    before, after = pairs[which]
+    second = _second(action, band, echo, draw)
+    return capital(start + before + topic + after + back + ". ") + second
+
+
+def _start(action: str, source: str, voice: str, draw: int) -> tuple[int, str]:
+    """Return the rest of the draw and how the sentence begins: whom it answers, or a voice."""
+    draw, which = divmod(draw, 2)
+    if source and which:
+        pairs = phrases.ADDRESSES[action]
+        draw, which = divmod(draw, len(pairs))
+        before, after = pairs[which]
+        return draw, before + source + after
+    if voice and voice[0].upper().isupper():  # else it could not start a sentence
+        return draw, voice + ", "
+    draw, which = divmod(draw, len(phrases.OPENERS))
+    return draw, phrases.OPENERS[which]
+
+
+def _second(action: str, band: int, echo: int, draw: int) -> str:
+    draw, remember = divmod(draw, 3)
+    if action == "ask_peer":
+        forms = phrases.QUESTIONS
+    elif action == "complain":
+        forms = phrases.GRIEVANCES
+    elif echo and not remember:
+        forms = phrases.ECHOES[0 if echo > 0 else 1]
+    else:
+        forms = phrases.TAILS[band]
+    return forms[draw % len(forms)]
+
+
+def _decision(action: str, subject: str, reason: str, feeling: float, draw: int) -> str:
+    """Return a decision about the brand, with a claim that speaks for or against it."""
+    pairs, reasons, sign = _DECISIONS[action]
+    draw, which = divmod(draw, len(pairs))
+    before, after = pairs[which]
+    text = before + subject + after
+    if reason:
+        draw, opener = divmod(draw, len(phrases.OPENERS))
+        fitting = reasons[0 if feeling * sign > 0.0 else 1]
+        why, end = fitting[draw % len(fitting)]
+        text = phrases.OPENERS[opener] + text + why + reason + end
+    return capital(text + ".")
