@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
 
 from simulation.encoders.base import fingerprint
 from simulation.encoders.static import FILES, FORMAT, MAX_MULTIPLIER
@@ -84,11 +85,16 @@ def distil(model: Path, out: Path) -> str:
     np.save(out / "table.npy", table)
     np.save(out / "multipliers.npy", multipliers)
     (out / "tokenizer.json").write_text(tokenizer, encoding="utf-8", newline="\n")
-    return _manifest(model, out, rows=len(table))
+    return _manifest(model, out, shape=table.shape)
 
 
 def token_rows(model: Path) -> tuple[str, NDArray[np.float64]]:
-    """Return the compact tokenizer as JSON and its weighted rows before rounding, (V, WIDTH)."""
+    """Return the compact tokenizer as JSON and its weighted rows before rounding, (V, WIDTH).
+
+    Raises:
+        EncoderError: The folder holds no BERT WordPiece tokenizer.
+        MissingPackageError: torch or transformers is not installed.
+    """
     source = _tokenizer(model)
     tokens = _tokens(source)
     probability, is_word = zipf(tokens)
@@ -180,11 +186,14 @@ def token_vectors(model: Path, source: Tokenizer, tokens: Sequence[str]) -> NDAr
 
 
 def _tokenizer(model: Path) -> Tokenizer:
-    """Read the model's tokenizer."""
+    """Read the model's tokenizer and check its kind."""
     try:
-        return Tokenizer.from_str((model / "tokenizer.json").read_text(encoding="utf-8"))
+        tokenizer = Tokenizer.from_str((model / "tokenizer.json").read_text(encoding="utf-8"))
     except OSError as error:
         raise EncoderError(f"{model} is not a model folder: {error}") from error
+    if not isinstance(tokenizer.model, WordPiece):
+        raise EncoderError(f"{model}: only WordPiece tokenizers can be distilled")
+    return tokenizer
 
 
 def _tokens(source: Tokenizer) -> list[str]:
@@ -200,20 +209,18 @@ def _compact(source: Tokenizer, tokens: Sequence[str]) -> str:
     Special tokens go: "[MASK]" in a post is a word like any other.
     """
     content = json.loads(source.to_str())
-    if content["model"].get("type", "WordPiece") != "WordPiece":
-        raise EncoderError("only WordPiece tokenizers can be distilled")
     content["model"]["vocab"] = {token: row for row, token in enumerate((*tokens, _UNKNOWN))}
     content.update(added_tokens=[], truncation=None, padding=None, post_processor=None)
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _manifest(model: Path, out: Path, *, rows: int) -> str:
+def _manifest(model: Path, out: Path, *, shape: tuple[int, ...]) -> str:
     """Write what the table is made of, and return its fingerprint."""
     digests = {name: _sha256(out / name) for name in FILES}
     manifest = {
         "format": FORMAT,
-        "rows": rows,
-        "width": WIDTH,
+        "rows": shape[0],
+        "width": shape[1],
         "smoothing": SMOOTHING,
         "source_sha256": _sha256(model / "model.safetensors"),
         "made_with": {
