@@ -1,0 +1,132 @@
+"""Reading and cutting batches of requests: which targets a turn has, and some rows of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulation.models.base import ACTIONS, ON_A_PERSONA, ON_A_POST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simulation.models.base import (
+        FeedView,
+        IntArray,
+        RecalledView,
+        ReflectionRequests,
+        TurnRequests,
+    )
+
+FRONTIER = 1  # code of the tier whose models may rate importance
+
+
+def choices(requests: TurnRequests, i: int) -> dict[str, tuple[int, ...]]:
+    """Return what the i-th turn can do: action name -> its valid targets, in feed order.
+
+    Targets are post ids for actions on a post, persona rows for actions on a persona and () for
+    actions without a target. An allowed action that needs a target and has none is left out.
+    Source: method.md 12, "Targets".
+    """
+    allowed = [ACTIONS[code] for code in np.flatnonzero(requests.allowed[i])]
+    found = {action: _targets(requests, i, action) for action in allowed}
+    needy = (*ON_A_POST, *ON_A_PERSONA)
+    return {action: ids for action, ids in found.items() if ids or action not in needy}
+
+
+def _targets(requests: TurnRequests, i: int, action: str) -> tuple[int, ...]:
+    """Return the valid targets of one action, without repetition, in feed order."""
+    feed = requests.feed
+    used = feed.post[i] >= 0
+    if action == "answer":
+        return _distinct(feed.post[i][used & feed.question[i]])
+    if action in ON_A_POST:
+        return _distinct(feed.post[i][used])
+    authors = feed.author[i]
+    peers = used & (authors >= 0) & (authors != requests.row[i])
+    if action == "follow":
+        return _distinct(authors[peers & feed.followable[i]])
+    if action == "ask_peer":
+        known = np.append(authors[peers], requests.friend[i])
+        return _distinct(known[known >= 0])
+    return ()
+
+
+def _distinct(values: IntArray) -> tuple[int, ...]:
+    """Return the values without repetition, each where it first stands."""
+    return tuple(dict.fromkeys(values.tolist()))
+
+
+def target_name(action: str, target: int, ids: Sequence[str]) -> str:
+    """Return how an answer names a target: a post by its number, a persona by its id."""
+    return str(target) if action in ON_A_POST else ids[target]
+
+
+def take_turns(requests: TurnRequests, rows: Sequence[int]) -> TurnRequests:
+    """Return the turns at `rows` as a batch of their own; prompts follow their turn."""
+    index = np.asarray(rows, dtype=np.int64)
+    return replace(
+        requests,
+        row=requests.row[index],
+        tier=requests.tier[index],
+        turn_no=requests.turn_no[index],
+        beliefs=requests.beliefs[index],
+        initial=requests.initial[index],
+        heard=requests.heard[index],
+        feed=_take_feed(requests.feed, index),
+        recalled=_take_recalled(requests.recalled, index),
+        allowed=requests.allowed[index],
+        friend=requests.friend[index],
+        stimulus=requests.stimulus[index],
+        prompt=_renumbered(requests.prompt, index),
+    )
+
+
+def _take_feed(feed: FeedView, index: IntArray) -> FeedView:
+    """Return the feeds at `index`."""
+    return replace(
+        feed,
+        post=feed.post[index],
+        author=feed.author[index],
+        text=feed.text[index],
+        claim=feed.claim[index],
+        stance=feed.stance[index],
+        credibility=feed.credibility[index],
+        relevance=feed.relevance[index],
+        sponsored=feed.sponsored[index],
+        question=feed.question[index],
+        followable=feed.followable[index],
+    )
+
+
+def _take_recalled(recalled: RecalledView, index: IntArray) -> RecalledView:
+    """Return the recalled memories at `index`."""
+    return replace(
+        recalled,
+        text=recalled.text[index],
+        score=recalled.score[index],
+        claim=recalled.claim[index],
+        stance=recalled.stance[index],
+        tick=recalled.tick[index],
+    )
+
+
+def take_reflections(requests: ReflectionRequests, rows: Sequence[int]) -> ReflectionRequests:
+    """Return the reflections at `rows` as a batch of their own."""
+    index = np.asarray(rows, dtype=np.int64)
+    return replace(
+        requests,
+        row=requests.row[index],
+        beliefs=requests.beliefs[index],
+        before=requests.before[index],
+        memories=[requests.memories[int(i)] for i in index],
+        sharp=requests.sharp[index],
+        prompt=_renumbered(requests.prompt, index),
+    )
+
+
+def _renumbered(prompt: Callable[[int], str], index: IntArray) -> Callable[[int], str]:
+    """Return `prompt` for a batch whose j-th row is the row `index[j]` of the first one."""
+    return lambda j: prompt(int(index[j]))
