@@ -18,6 +18,8 @@ _NO_COLUMN = re.compile(
     r'Referenced column "(?P<name>.+?)" not found'
     r'|Table "(?P<table>.+?)" does not have a column named "(?P<member>.+?)"'
 )
+_CANDIDATES = re.compile(r"Candidate bindings:(?P<names>.*)")
+_QUOTED = re.compile(r'"([^"]+)"')
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -111,12 +113,14 @@ def bad_query(error: Exception, columns: dict[str, tuple[str, ...]]) -> UsageErr
         return UsageError(f'there is no table "{table["name"]}"{hint}\nTables and views: {known}')
     column = _NO_COLUMN.search(said)
     if column:
-        return UsageError(_no_column(column["name"] or column["member"], column["table"], columns))
+        return UsageError(_no_column(column, columns.get(column["table"] or "", ()), said))
     return UsageError(f"the query cannot be run: {said}")
 
 
-def _no_column(name: str, table: str | None, columns: dict[str, tuple[str, ...]]) -> str:
-    known = columns.get(table or "", ())
-    hint = did_you_mean(name, known or {each for names in columns.values() for each in names})
-    of = f'\nColumns of "{table}": {", ".join(known)}' if known else ""
-    return f'there is no column "{name}" here{hint}{of}'
+def _no_column(found: re.Match[str], known: tuple[str, ...], said: str) -> str:
+    name = found["name"] or found["member"]
+    # DuckDB names the nearest columns of the tables in FROM, with their table where it must.
+    near = _CANDIDATES.search(said)
+    candidates = [each.split(".")[-1] for each in _QUOTED.findall(near["names"] if near else "")]
+    of = f'\nColumns of "{found["table"]}": {", ".join(known)}' if known else ""
+    return f'there is no column "{name}" here{did_you_mean(name, (*known, *candidates))}{of}'

@@ -161,6 +161,8 @@ class RunWriter:
             with contextlib.suppress(duckdb.Error):
                 self._connection.rollback()
             raise
+        finally:
+            self._connection.unregister("rows")
 
     def _put(self, rows: Rows, wall_s: float) -> None:
         if not len(rows):
@@ -179,11 +181,8 @@ class RunWriter:
         self._select(insert, values)
 
     def _select(self, statement: str, rows: Any) -> None:
-        self._connection.register("rows", rows)
-        try:
-            self._connection.execute(statement)
-        finally:
-            self._connection.unregister("rows")
+        self._connection.register("rows", rows)  # until the next, or the end of the transaction
+        self._connection.execute(statement)
 
 
 def _utc_now() -> datetime:
