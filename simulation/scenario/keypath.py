@@ -37,7 +37,7 @@ def format_path(path: KeyPath) -> str:
         elif _WORD.fullmatch(key):
             text += f".{key}" if text else key
         else:
-            text += f"[{json.dumps(key, ensure_ascii=False)}]"
+            text += f"[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
     return text
 
 

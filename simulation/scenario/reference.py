@@ -25,8 +25,8 @@ problem of a file at once, each with its line and key path.
 - **Types are strict.** `"5"` is text and no number, `3.0` is no whole number, `true` is not 1.
 - **YAML's surprises are refused, not guessed.** YAML reads `no`, `yes`, `on` and `off` as
   booleans; where text is wanted, write `"no"`. Dates, times such as `12:30` and numbers such as
-  `010` need quotes. Tags, merge keys (`<<`) and more than one document in a file are refused; anchors and
-  aliases work.
+  `010` need quotes. Tags, merge keys (`<<`) and more than one document in a file are
+  refused; anchors and aliases work.
 - **Limits**: 1 MiB of UTF-8 text, 50 levels, 100 aliases, 200,000 values with aliases expanded.
 - **Files** are relative to the scenario's folder and must lie in it, symbolic links followed. Any
   other file must be named on the command line: by `--set` (then relative to the current directory,
@@ -37,8 +37,9 @@ problem of a file at once, each with its line and key path.
   `api.openai.com`, by https). Any other host needs `--allow-host HOST`. No user name, password,
   query or fragment may stand in it.
 - **Settings**: `--set path=value` changes one value; the value is YAML:
-  `--set population.size=200`, `--set 'stimuli[2].tick=[3, 8]'`. `stimuli.2.tick` is the same place; items count from 0.
-  A key with dots or spaces stands in brackets: `--set 'population.columns["age group"]=AGE'`.
+  `--set population.size=200`, `--set 'stimuli[2].tick=[3, 8]'`. `stimuli.2.tick` is the same
+  place; items count from 0. A key with dots or spaces stands in brackets:
+  `--set 'population.columns["age group"]=AGE'`.
 - **Digest**: `scenario_sha256` is the SHA-256 of the file's text (LF line ends, no byte order
   mark) and, for each setting in order, a zero byte and `path=value` with the value as JSON; of a
   file named by a setting only the last part of its path counts.

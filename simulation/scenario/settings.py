@@ -63,29 +63,30 @@ def _apply(plain: Plain, text: str) -> Setting | None:
         plain.problems.append(SettingProblem(where="", message=message))
         return None
     try:
-        value = _value(plain, name, words)
-        place = _put(plain.data, path, value)
+        read = read_plain_yaml(words)
+        if _complain(plain, path, read):
+            return None
+        place = _put(plain.data, path, read.data)
     except (_RefusedError, YamlError) as refused:
         message = f"{quoted(text)}: {refused}"
         plain.problems.append(SettingProblem(where=format_path(path), message=message))
         return None
     _forget(plain, place)
-    return Setting(path=place, value=value)
+    plain.words |= {(*place, *below): word for below, word in read.words.items()}
+    return Setting(path=place, value=read.data)
 
 
 def _path(name: str) -> KeyPath | None:
     return parse_path(name.strip())
 
 
-def _value(plain: Plain, name: str, words: str) -> Any:
-    read = read_plain_yaml(words)
-    plain.problems += [
-        SettingProblem(where=name.strip() + (f".{p.where}" if p.where else ""), message=p.message)
-        for p in read.problems
-    ]
-    if read.problems:
-        raise _RefusedError("the value cannot be used")
-    return read.data
+def _complain(plain: Plain, path: KeyPath, read: Plain) -> bool:
+    """Add the problems of a setting's value to those of the scenario; return whether any."""
+    for problem in read.problems:
+        below = parse_path(problem.where) or ()
+        where = format_path((*path, *below))
+        plain.problems.append(SettingProblem(where=where, message=problem.message))
+    return bool(read.problems)
 
 
 def _put(data: Any, path: KeyPath, value: Any) -> KeyPath:

@@ -71,10 +71,8 @@ def locate(loc: KeyPath) -> tuple[Schema, Schema, KeyPath]:
 
 
 def _member(schema: Schema, tag: str) -> Schema:
-    for member in schema["oneOf"]:
-        if member.get("type") == tag or member.get("$ref", "").endswith(f"/{tag}"):
-            return dict(member)
-    return {}
+    fits = (m for m in schema["oneOf"] if tag in (m.get("type"), m.get("$ref", "")[8:]))
+    return dict(next(fits))  # "$ref" is "#/$defs/CLASS"
 
 
 def _child(schema: Schema, key: Key) -> Schema:
