@@ -9,6 +9,7 @@ import numpy as np
 from simulation.errors import Problem, ScenarioError
 from simulation.graph import edges, generators
 from simulation.graph.follows import Follows, tidy
+from simulation.graph.groups import group_indices
 from simulation.ontology import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -20,22 +21,32 @@ if TYPE_CHECKING:
     from simulation.rng import Streams
     from simulation.scenario.model import Graph
 
-_GENERATORS: dict[str, Callable[..., Follows]] = {
+_PLAIN: dict[str, Callable[..., Follows]] = {
     "watts_strogatz": generators.watts_strogatz,
     "barabasi_albert": generators.barabasi_albert,
+}
+_GROUPED: dict[str, Callable[..., Follows]] = {
     "stochastic_block": generators.stochastic_block,
     "homophily": generators.homophily,
 }
-_GROUPED = ("stochastic_block", "homophily")
 
 
-def build(spec: Graph, *, people: People, streams: Streams, file: Path | None) -> Follows:
+def build(
+    spec: Graph,
+    *,
+    people: People,
+    streams: Streams,
+    file: Path | None,
+    ontology: Ontology | None = None,
+) -> Follows:
     """Return who follows whom at tick 0.
 
-    file: the edge list when `spec.kind` is `edges`.
+    file: the edge list when `spec.kind` is `edges`.  ontology: where given, numbers such as ages
+    make groups by their bands; without it each number is a group of its own.
 
     Raises:
-        ScenarioError: the edge list is missing or cannot be used.
+        ScenarioError: the edge list is missing or cannot be used, or nobody has an attribute that
+            should make groups.
     """
     if spec.kind == "edges":
         if file is None:
@@ -45,7 +56,10 @@ def build(spec: Graph, *, people: People, streams: Streams, file: Path | None) -
     if spec.kind == "none" or spec.degree == 0 or len(people) <= 1:
         nobody = np.empty(0, dtype=np.int64)
         return tidy(nobody, nobody)
-    return _GENERATORS[spec.kind](spec, people=people, streams=streams)
+    if spec.kind not in _GROUPED:
+        return _PLAIN[spec.kind](spec, people=people, streams=streams)
+    groups = group_indices(spec, people, ontology=ontology)
+    return _GROUPED[spec.kind](spec, groups=groups, people=people, streams=streams)
 
 
 def spec_problems(spec: Graph, *, ontology: Ontology) -> tuple[Problem, ...]:

@@ -6,7 +6,6 @@ named streams. Generators number their nodes; a seeded permutation decides which
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -50,8 +49,12 @@ def barabasi_albert(spec: Graph, *, people: People, streams: Streams) -> Follows
     return _placed(graph, _permutation(people, streams))
 
 
-def stochastic_block(spec: Graph, *, people: People, streams: Streams) -> Follows:
+def stochastic_block(
+    spec: Graph, *, groups: IntArray, people: People, streams: Streams
+) -> Follows:
     """Return a stochastic block model (Holland, Laskey & Leinhardt 1983) over groups.
+
+    groups: (P,) group numbers from 0, none empty.
 
     A persona has on average `degree * within` ties in its own group, and the whole graph has
     `n * degree * (1 - within) / 2` ties between groups, spread evenly over all such pairs; a
@@ -61,7 +64,6 @@ def stochastic_block(spec: Graph, *, people: People, streams: Streams) -> Follow
     networkx looks at every pair, which at 100,000 personas are five billion; skipping from tie to
     tie (Batagelj & Brandes 2005) draws from the same distribution in the time of the ties.
     """
-    groups = group_indices(spec, people)
     permutation = _permutation(people, streams)
     members = permutation[np.argsort(groups[permutation], kind="stable")]
     sizes = np.bincount(groups)
@@ -117,8 +119,10 @@ def _triangle(index: IntArray) -> IntArray:
     return np.column_stack([index - j * (j - 1) // 2, j])
 
 
-def homophily(spec: Graph, *, people: People, streams: Streams) -> Follows:
+def homophily(spec: Graph, *, groups: IntArray, people: People, streams: Streams) -> Follows:
     """Return a graph of like with like: each persona picks degree / 2 partners.
+
+    groups: (P,) group numbers from 0, none empty.
 
     A partner comes from the persona's own group with chance `within`, else from the others, in
     both cases evenly; where one of the two is empty, from the other. Of an odd degree the half
@@ -136,7 +140,7 @@ def homophily(spec: Graph, *, people: People, streams: Streams) -> Follows:
         who, index = who[kept], index[kept]
     uniform = _indexed(streams, keys[who], index)
     own = uniform("graph:within") < spec.within
-    partner = _partners(group_indices(spec, people), who, own=own, draw=uniform("graph:partner"))
+    partner = _partners(groups, who, own=own, draw=uniform("graph:partner"))
     return tidy(who, partner)
 
 
@@ -159,16 +163,6 @@ def _partners(groups: IntArray, who: IntArray, *, own: BoolArray, draw: FloatArr
     outside = np.floor(draw * (n - size)).astype(np.int64)
     outside += np.where(outside >= start, size, 0)  # step over the own group
     return np.asarray(order[np.where(own, inside, outside) % n])
-
-
-def group_indices(spec: Graph, people: People) -> IntArray:
-    """Return (P,) group numbers: personas with equal values of the attributes `by`.
-
-    A missing value is a value of its own; without `by` all are one group.
-    """
-    names = [tuple(values.get(name, "") for name in spec.by) for values in people.attributes]
-    numbers = {name: i for i, name in enumerate(sorted(Counter(names)))}
-    return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
 def _seed(streams: Streams) -> int:

@@ -190,6 +190,16 @@ class Attribute:
             accepted=accepted((expected, *names), templates=self.answers),
         )
 
+    def contradiction(self, question: ProbeQuestion) -> str:
+        """Return an answer that does not agree: another value, or another number."""
+        others = [first_person(level.label) for level in self.levels if self.kind == "category"]
+        number = parse_number(question.expected) if self.kind == "number" else None
+        if number is not None:
+            others = [write_number(number + 1.0)]
+        start = next((i for i, other in enumerate(others) if other == question.expected), 0)
+        turned = [*others[start:], *others[:start], "something else", "nothing of the kind"]
+        return next(other for other in turned if normalise(other) not in question.accepted)
+
 
 def parse_number(text: str) -> float | None:
     """Return a finite number that is exact as a float, or None."""

@@ -71,6 +71,10 @@ class Ontology:
         probes = (a.probe(value) for a, value in self._held(attributes))
         return tuple(probe for probe in probes if probe is not None)
 
+    def contradiction(self, question: ProbeQuestion) -> str:
+        """Return a wrong answer to a probe question: the next value, or the next number."""
+        return self[question.attribute].contradiction(question)
+
     def normalise(self, answer: str) -> str:
         """Return the form in which an answer is compared with `ProbeQuestion.accepted`."""
         return normalise(answer)

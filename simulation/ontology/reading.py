@@ -27,7 +27,6 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same grammar
 _SCALARS = frozenset(
     f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null")
 )
-_TEXT_AFTER_ALL = frozenset({"yes", "no", "on", "off"})
 
 _WORDS = {
     "string_type": "a text is needed; put it in quotes",
@@ -173,8 +172,7 @@ def _build(node: yaml.Node, path: tuple[str | int, ...], problems: list[Problem]
 
 
 def _scalar(node: yaml.Node, path: tuple[str | int, ...], problems: list[Problem]) -> Any:
-    # An unquoted date is the text that stands there, and so are yes and no: surveys answer so.
-    if node.tag not in _SCALARS or node.value.casefold() in _TEXT_AFTER_ALL:
+    if node.tag not in _SCALARS:  # an unquoted date or `=` is the text that stands there
         return node.value
     try:
         return SafeConstructor().construct_object(node)
@@ -216,7 +214,7 @@ def _message(error: ErrorDetails) -> str:
     text = _WORDS.get(kind, error["msg"])
     given = error["input"]
     shown = isinstance(given, str | int | float) and kind != "missing"
-    return f"{text}; found {given!r}" if shown else text
+    return f"{text}; found {given!r:.80}" if shown else text
 
 
 def _keys(path: Sequence[str | int]) -> list[str]:

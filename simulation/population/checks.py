@@ -82,18 +82,25 @@ def _by_attribute(source: ByAttribute, ontology: Ontology) -> Iterator[tuple[str
         yield ".by", _unknown(source.by, names, f"an attribute of {ontology.name}")
         return
     attribute = ontology[source.by]
+    values = [level.id for level in attribute.levels]
+    first: dict[str, str] = {}
     for name in source.means:
-        if not _names_a_value(attribute, name):
-            values = [level.id for level in attribute.levels]
+        value = _value(attribute, name)
+        if value is None:
             yield f".means.{name}", _unknown(name, values, f"a value of {attribute.id}")
+        elif value in first:
+            yield f".means.{name}", f'"{first[value]}" names the same value'
+        first.setdefault(value or "", name)
 
 
-def _names_a_value(attribute: Attribute, name: str) -> bool:
+def _value(attribute: Attribute, name: str) -> str | None:
+    """Return the value or the band that a name stands for, None when there is none."""
+    if attribute.kind == "number" and name in attribute.by_id:
+        return name
     try:
-        attribute.canonical(name)
+        return attribute.canonical(name)
     except ValueError:
-        return name in attribute.by_id
-    return True
+        return None
 
 
 def means_by_value(source: ByAttribute, attribute: Attribute, held: set[str]) -> dict[str, float]:
