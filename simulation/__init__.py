@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simulation.analysis.compare import compare
     from simulation.errors import SimulationError
-    from simulation.runlog import Run
+    from simulation.runlog import RunFile as Run
     from simulation.scenario import Scenario, read_scenario
-    from simulation.simulate import simulate
+    from simulation.runs import simulate
     from simulation.society import Persona, Society
 
-_HOME = {
+_HOME = {  # public name: where it lives
     "Persona": "simulation.society",
-    "Run": "simulation.runlog",
+    "Run": "simulation.runlog:RunFile",
     "Scenario": "simulation.scenario",
     "SimulationError": "simulation.errors",
     "Society": "simulation.society",
     "compare": "simulation.analysis.compare",
     "read_scenario": "simulation.scenario",
-    "simulate": "simulation.simulate",
+    "simulate": "simulation.runs",
 }
 
 __all__ = [
@@ -43,4 +43,5 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `simulation --help` starts at once."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    module, _, attribute = _HOME[name].partition(":")
+    return getattr(import_module(module), attribute or name)

@@ -16,6 +16,8 @@ from simulation.texts import Texts
 from simulation.world import Event, Network, World
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.encoders.base import Encoder
     from simulation.ontology import Ontology
     from simulation.population import People
@@ -31,19 +33,29 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
         ScenarioError: the ontology, the population or the graph cannot be built.
         EmptyPersonaBlockError: a persona has nothing to be conditioned on.
     """
-    scenario, streams = loaded.scenario, Streams(seed)
+    scenario, streams, source = loaded.scenario, Streams(seed), str(loaded.path or loaded.name)
     field = ontology.load(scenario.ontology, path=loaded.files.get("ontology"))
-    people = population.build(
-        scenario.population,
-        targets=scenario.targets,
-        tier=scenario.tier,
-        ontology=field,
-        streams=streams,
-        file=loaded.files.get("population.source"),
-        source=str(loaded.path or "scenario"),
-    )
+    _refuse(loaded, graph.spec_problems(scenario.graph, ontology=field))
+    try:
+        people = population.build(
+            scenario.population,
+            targets=scenario.targets,
+            tier=scenario.tier,
+            ontology=field,
+            streams=streams,
+            file=loaded.files.get("population.source"),
+            source=source,
+        )
+    except ScenarioError as error:
+        if error.source == source:
+            _refuse(loaded, error.problems)
+        raise
     follows = graph.build(
-        scenario.graph, people=people, streams=streams, file=loaded.files.get("graph.file")
+        scenario.graph,
+        people=people,
+        streams=streams,
+        file=loaded.files.get("graph.file"),
+        ontology=field,
     )
     cast = _cast(scenario, field, people)
     reflection = scenario.reflection
@@ -104,39 +116,45 @@ def _events(loaded: Loaded, field: Ontology, people: People) -> tuple[Event, ...
     scenario, problems = loaded.scenario, list[Problem]()
     claims = {claim.id: i for i, claim in enumerate(scenario.brief.claims)}
     credibility = scenario.rule.credibility.model_dump()
-    events = []
+    events: list[Event] = []
     for i, stimulus in enumerate(scenario.stimuli):
-        audience = _audience(loaded, field, people, i, stimulus, problems)
+        audience = _audience(field, people, i, stimulus, problems)
         name = stimulus.id or f"s{i + 1}"
         several = isinstance(stimulus.tick, tuple)
-        for tick in stimulus.tick if isinstance(stimulus.tick, tuple) else (stimulus.tick,):
-            events.append(
-                Event(
-                    id=f"{name}-{tick}" if several else name,
-                    tick=tick,
-                    kind=stimulus.kind,
-                    source=stimulus.source,
-                    text=stimulus.text,
-                    claim=claims.get(stimulus.claim or "", -1),
-                    stance=stimulus.stance,
-                    credibility=(
-                        credibility[stimulus.kind]
-                        if stimulus.credibility is None
-                        else stimulus.credibility
-                    ),
-                    sponsored=stimulus.kind == "ad"
-                    or stimulus.source in ("brand", scenario.brief.brand),
-                    reach=stimulus.reach,
-                    audience=audience,
-                )
+        ticks = stimulus.tick if isinstance(stimulus.tick, tuple) else (stimulus.tick,)
+        events += [
+            Event(
+                id=f"{name}-{tick}" if several else name,
+                tick=tick,
+                kind=stimulus.kind,
+                source=stimulus.source,
+                text=stimulus.text,
+                claim=claims.get(stimulus.claim or "", -1),
+                stance=stimulus.stance,
+                credibility=(
+                    credibility[stimulus.kind]
+                    if stimulus.credibility is None
+                    else stimulus.credibility
+                ),
+                sponsored=stimulus.kind == "ad"
+                or stimulus.source in ("brand", scenario.brief.brand),
+                reach=stimulus.reach,
+                audience=audience,
             )
-    if problems:
-        raise ScenarioError(str(loaded.path or "scenario"), problems)
+            for tick in ticks
+        ]
+    _refuse(loaded, problems)
     return tuple(events)
 
 
+def _refuse(loaded: Loaded, problems: Sequence[Problem]) -> None:
+    """Refuse the scenario when there are problems, each with its line."""
+    if problems:
+        located = [loaded.problem(problem.where, problem.message) for problem in problems]
+        raise ScenarioError(str(loaded.path or loaded.name), located)
+
+
 def _audience(
-    loaded: Loaded,
     field: Ontology,
     people: People,
     index: int,
@@ -150,13 +168,13 @@ def _audience(
         where = f"stimuli[{index}].audience.{name}"
         if name not in field:
             message = f'"{name}" is not an attribute{ontology.did_you_mean(name, names)}'
-            problems.append(loaded.problem(where, message))
+            problems.append(Problem(where=where, message=message))
             continue
         allowed = set()
         for value in values:
             try:
                 allowed.add(field[name].canonical(value))
             except ValueError as error:
-                problems.append(loaded.problem(where, f'"{value}" {error}'))
+                problems.append(Problem(where=where, message=f'"{value}" {error}'))
         wanted &= np.array([a.get(name) in allowed for a in people.attributes], dtype=bool)
     return wanted

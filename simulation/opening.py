@@ -10,7 +10,7 @@ import numpy as np
 from simulation import records
 from simulation.rng import sha256_hex
 from simulation.turn.columns import constant
-from simulation.turn.settle import persona_column
+from simulation.turn.rows import persona_column
 
 if TYPE_CHECKING:
     from simulation.population import People

@@ -14,7 +14,7 @@ from simulation.models.rule import RuleModel, RuleParameters
 from simulation.opening import opening
 from simulation.records import Embeddings, Tick, TickRecords
 from simulation.rng import Streams
-from simulation.scenario import Loaded, Scenario, read_scenario
+from simulation.scenario import Loaded, Scenario, load_scenario, read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +93,7 @@ class Society(mesa.Model):
         arrived = turn.arrive(world, streams, tick)
         turns = turn.prepare(world, scenario, streams, tick)
         reactions = turn.react(turns.requests, self.tiers, fallback=self.rule)
-        settled = turn.settle(world, scenario, turns, reactions)
+        settled = turn.settle(world, scenario, streams, turns, reactions)
         reflections = turn.reflect(world, scenario, turns, settled.moved, self.tiers[1])
         evictions = turn.evict(world, tick)
         probes = self._probe(turns.rows, tick)
@@ -238,7 +238,7 @@ def _loaded(scenario: Scenario | Loaded | str | Path) -> Loaded:
     if isinstance(scenario, Loaded):
         return scenario
     if isinstance(scenario, Scenario):
-        return Loaded.of(scenario)
+        return load_scenario(scenario)
     return read_scenario(scenario)
 
 
@@ -250,7 +250,7 @@ def _encoder(loaded: Loaded) -> Encoder:
             name=spec.name,
             model=str(folder) if folder else spec.model,
             base_url=spec.base_url,
-            api_key=loaded.key_for(spec.base_url) if spec.name == "openai" else None,
+            api_key=None,
             batch_size=spec.batch_size,
         )
     )

@@ -48,9 +48,9 @@ class Network:
         """Return the network at tick 0."""
         return cls(
             personas=personas,
-            source=np.asarray(follows.source, dtype=np.int64),
-            target=np.asarray(follows.target, dtype=np.int64),
-            weight=np.asarray(follows.weight, dtype=np.float64),
+            source=np.array(follows.source, dtype=np.int64),
+            target=np.array(follows.target, dtype=np.int64),
+            weight=np.array(follows.weight, dtype=np.float64),
             created=np.zeros(len(follows.source), dtype=np.int64),
         )
 

@@ -10,7 +10,8 @@ from simulation.turn.prepare import Turns, arrive, prepare
 from simulation.turn.probing import probe
 from simulation.turn.react import react
 from simulation.turn.reflect import evict, reflect
-from simulation.turn.settle import post_rows, settle
+from simulation.turn.rows import post_rows
+from simulation.turn.settle import settle
 
 __all__ = [
     "Turns",

@@ -212,7 +212,7 @@ def _allowed(
     """Return which actions are possible now, (A, 15), in the order of `ACTIONS`."""
     allowed = np.zeros((len(friend), len(ACTION_CODE)), dtype=bool)
     has_post = (view.post >= 0).any(axis=1)
-    possible = {action: has_post for action in ON_A_POST}
+    possible = dict.fromkeys(ON_A_POST, has_post)
     possible["answer"] = view.question.any(axis=1)
     possible["follow"] = view.followable.any(axis=1)
     possible["ask_peer"] = (friend >= 0) | (view.author >= 0).any(axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 from simulation import probes, prompts, records
 from simulation.models.base import ProbeRequests
 from simulation.turn.columns import constant, repeated
-from simulation.turn.settle import persona_column
+from simulation.turn.rows import persona_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

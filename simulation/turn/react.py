@@ -15,7 +15,7 @@ from simulation.models.base import (
     Reactions,
     Rejection,
 )
-from simulation.models.batches import turn_subset
+from simulation.models.batches import take_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def react(requests: TurnRequests, models: Sequence[Model], *, fallback: Model) -
     if not wrong:
         return reactions
     rows = np.array(sorted(wrong), dtype=np.int64)
-    answer = fallback.react(turn_subset(requests, rows))
+    answer = fallback.react(take_turns(requests, rows.tolist()))
     answer = replace(
         answer,
         source=np.full(len(rows), _FALLBACK, dtype=np.int64),
@@ -57,7 +57,7 @@ def _by_tier(requests: TurnRequests, models: Sequence[Model]) -> Reactions:
     for tier, model in enumerate(models):
         rows = np.flatnonzero(requests.tier == tier)
         if len(rows):
-            parts.append((rows, model.react(turn_subset(requests, rows))))
+            parts.append((rows, model.react(take_turns(requests, rows.tolist()))))
     return combine(len(requests), parts)
 
 

@@ -11,7 +11,7 @@ from simulation.memory import REFLECTION
 from simulation.mind import cadence
 from simulation.models.base import SOURCES, ReflectionRequests
 from simulation.turn.columns import repeated
-from simulation.turn.settle import change_rows, memory_rows, persona_column, rejections
+from simulation.turn.rows import change_rows, memory_rows, persona_column, rejections
 
 if TYPE_CHECKING:
     from simulation.models.base import Model, ReflectionReplies

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulation.errors import RunStoppedError
 from simulation.runlog import RunHeader, RunWriter
-from simulation.scenario import Access, Loaded, Scenario, flatten, read_scenario
+from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario, read_scenario
 from simulation.society import Society
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ def header(loaded: Loaded, society: Society) -> RunHeader:
         scenario_name=scenario.name,
         scenario_yaml=loaded.text,
         scenario_sha256=loaded.sha256,
-        settings=loaded.settings,
         seed=society.seed,
         engine_version=_version("simulation"),
         horizon=scenario.horizon,
@@ -140,7 +139,7 @@ def _loaded(
     if isinstance(scenario, Loaded):
         return scenario
     if isinstance(scenario, Scenario):
-        return Loaded.of(scenario)
+        return load_scenario(scenario, access=access)
     return read_scenario(scenario, settings=settings, access=access)
 
 
