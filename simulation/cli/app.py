@@ -1,0 +1,131 @@
+"""The program: find the verb, and turn every error into one message and an exit code.
+
+0 done; 1 the run stopped early, or something failed; 2 the input cannot be used; 130 interrupted.
+"""
+
+# ruff: noqa: PLC0415 - what only some command lines need is imported there: --help is instant
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from simulation.cli.text import plain
+from simulation.cli.verbs import Verbs
+from simulation.errors import InputError, SimulationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROGRAM = "simulation"
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+@dataclass(slots=True)
+class Session:
+    """What all verbs share. debug: show where in the program an error comes from."""
+
+    debug: bool = False
+
+
+def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
+    if not wanted or context.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    click.echo(f"{PROGRAM} {version(PROGRAM)}")
+    context.exit()
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    subcommand_metavar="VERB …",
+    epilog="\b\n"
+    "Examples:\n"
+    "  simulation init my_product\n"
+    "  simulation run my_product.yaml --seed 7\n"
+    '  simulation sql runs/my_product-seed7.duckdb "SELECT * FROM belief_summary"\n'
+    "\n"
+    "Each verb explains itself: simulation run --help",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Print the version and exit.",
+)
+def program() -> None:
+    """Simulate how a message travels through a population and what it does to beliefs.
+
+    A scenario (YAML) and a seed become a run database (DuckDB), to be asked in SQL.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character must not end a run.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    sys.exit(execute(sys.argv[1:] if arguments is None else arguments))
+
+
+def execute(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; every error becomes a message on stderr."""
+    session = Session()
+    try:
+        code = program.main(
+            args=list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=session
+        )
+    except Exception as error:  # noqa: BLE001 - the last place: no traceback reaches a user
+        _trace(session)
+        code, message = _answer(error)
+        click.echo(message, err=True)
+    return code if isinstance(code, int) else DONE
+
+
+def _answer(error: Exception) -> tuple[int, str]:
+    """Return the exit code and the message of an error."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return BAD_INPUT, error.format_message()
+    if isinstance(error, click.ClickException):
+        return BAD_INPUT, _usage(error)
+    if isinstance(error, click.Abort):
+        return INTERRUPTED, "interrupted"
+    if isinstance(error, SimulationError):
+        return (BAD_INPUT if isinstance(error, InputError) else FAILED), plain(str(error), "\n")
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return FAILED, plain(f"{place}{error.strerror}")
+    what = plain(f"{type(error).__name__}: {error}")
+    return FAILED, f"internal error ({what}); run again with --debug to see where"
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return a message about the command line itself, with the help that belongs to it."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else PROGRAM
+    said = plain(_no_option(error) or error.format_message())
+    return f"{path}: {said}\nTry: {path} --help"
+
+
+def _no_option(error: click.ClickException) -> str | None:
+    """Return the message for an option that does not exist, with the one nearest to it."""
+    if not isinstance(error, click.NoSuchOption):
+        return None
+    near = error.possibilities or ()
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    return f'there is no option "{error.option_name}"{hint}'
+
+
+def _trace(session: Session) -> None:
+    if session.debug:
+        import traceback
+
+        click.echo(traceback.format_exc(), err=True)

@@ -1,0 +1,106 @@
+"""Options that several verbs share."""
+
+# ruff: noqa: PLC0415 - what only some command lines need is imported there: --help is instant
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from simulation.cli.app import Session
+from simulation.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulation.scenario import Access
+
+_F = TypeVar("_F", bound="Callable[..., Any]")
+
+scenario_argument = click.argument("scenario", type=click.Path(path_type=Path))
+run_argument = click.argument("run", type=click.Path(path_type=Path))
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+
+set_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change one value of the scenario, such as population.size=50. Repeatable.",
+)
+
+
+def _remember(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
+    session = context.find_object(Session)
+    if session is not None and wanted:
+        session.debug = True
+
+
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_remember,
+    help="On an error, show where in the program it comes from.",
+)
+
+
+def access_options(function: _F) -> _F:
+    """Add what a scenario may reach beyond its own folder and the providers' own hosts."""
+    options = (
+        click.option(
+            "--allow-path",
+            "allow_paths",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            metavar="PATH",
+            help="Let the scenario read this file or folder. Repeatable.",
+        ),
+        click.option(
+            "--allow-host",
+            "allow_hosts",
+            multiple=True,
+            metavar="HOST",
+            help="Let the scenario name a server on this host. Repeatable.",
+        ),
+        click.option(
+            "--key-for",
+            "key_for",
+            multiple=True,
+            metavar="HOST",
+            help="Send the provider's key to this host, too. Repeatable.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def access(
+    allow_paths: tuple[Path, ...], allow_hosts: tuple[str, ...], key_for: tuple[str, ...]
+) -> Access:
+    """Return what the command line allows."""
+    from simulation.scenario import Access
+
+    return Access(allow_paths=allow_paths, allow_hosts=allow_hosts, key_for=key_for)
+
+
+def refuse_existing(path: Path) -> None:
+    """Refuse to write over a file.
+
+    Raises:
+        UsageError: the path is taken.
+    """
+    if path.exists():
+        raise UsageError(
+            f"{path} exists and is not written over; choose another name, or delete it"
+        )
+
+
+def examples(*lines: str) -> str:
+    """Return the epilog of a verb's help, its lines kept as they are."""
+    return "\b\n" + "\n".join(("Examples:", *(f"  {line}" for line in lines)))

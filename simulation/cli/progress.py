@@ -1,0 +1,159 @@
+"""How far a run is: a bar on a terminal, a line for every tenth elsewhere; always on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import click
+
+from simulation.cli.text import seconds
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+    from simulation.records import Rows, TickRecords
+
+_LINES = 10  # lines of a whole run, and one for its start
+
+
+class Progress(Protocol):
+    """Told of every finished tick; a context manager around the run."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        ...
+
+    def __exit__(self, *_: object) -> None:
+        """End, also after an error."""
+        ...
+
+    def tick(self, records: TickRecords) -> None:
+        """Take note of a tick that is in the file."""
+        ...
+
+
+def progress(name: str, horizon: int, *, quiet: bool) -> Progress:
+    """Return the progress for a run: none when quiet, a bar on a terminal, lines otherwise."""
+    if quiet:
+        return Silence()
+    return Bar(name, horizon) if sys.stderr.isatty() else Lines(name, horizon)
+
+
+class Tally:
+    """Turns so far, their pace, and what language models were paid."""
+
+    def __init__(self, horizon: int) -> None:
+        """Start the clock."""
+        self.horizon = horizon
+        self.tick = 0
+        self.turns = 0
+        self._tokens = 0
+        self._cost = 0.0
+        self._started = time.monotonic()
+
+    def add(self, records: TickRecords) -> None:
+        """Count a tick; the clock starts anew with tick 0, when the population stands."""
+        self.tick = records.tick
+        if records.tick == 0:
+            self._started = time.monotonic()
+        row = records.of("ticks")
+        if row is not None:
+            self.turns += int(_value(row, "turns"))
+            self._tokens += int(_value(row, "input_tokens")) + int(_value(row, "output_tokens"))
+            self._cost += float(_value(row, "cost_usd"))
+
+    def words(self) -> str:
+        """Return pace, time left and, when there was any, spending."""
+        took = time.monotonic() - self._started
+        if not self.tick or took <= 0:
+            return ""
+        left = took / self.tick * (self.horizon - self.tick)
+        parts = [f"{self.turns / took:,.0f} turns/s"]
+        if self._tokens:
+            parts += [f"{self._tokens:,} tokens", f"{self._cost:.2f} USD"]
+        if self.tick < self.horizon:
+            parts.append(f"{seconds(left)} left")
+        return ", ".join(parts)
+
+
+def _value(row: Rows, column: str) -> Any:
+    return row.columns()[column][0]
+
+
+class Silence:
+    """No progress."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+
+    def tick(self, records: TickRecords) -> None:
+        """Say nothing."""
+
+
+class Lines:
+    """A line at the start and one after every tenth of the ticks."""
+
+    def __init__(self, name: str, horizon: int) -> None:
+        """Prepare for a run of `horizon` ticks, >= 1."""
+        self._name = name
+        self._tally = Tally(horizon)
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+
+    def tick(self, records: TickRecords) -> None:
+        """Print a line when a tenth is full."""
+        self._tally.add(records)
+        tick, horizon = records.tick, self._tally.horizon
+        if tick == 0:
+            people = records.of("personas")
+            count = 0 if people is None else len(people)
+            click.echo(f"{self._name}: {count:,} personas, {horizon:,} ticks", err=True)
+        elif tick * _LINES // horizon > (tick - 1) * _LINES // horizon:
+            words = self._tally.words()
+            click.echo(f"tick {tick:,}/{horizon:,}{', ' if words else ''}{words}", err=True)
+
+
+class Bar:
+    """A bar that is wiped away at the end."""
+
+    def __init__(self, name: str, horizon: int) -> None:
+        """Prepare for a run of `horizon` ticks, >= 1."""
+        from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+        from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - as above
+
+        self._tally = Tally(horizon)
+        self._bar: RichProgress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn(
+                "tick {task.completed:,}/{task.total:,}  {task.fields[words]}", markup=False
+            ),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(name, total=horizon, words="making the population")
+
+    def __enter__(self) -> Self:
+        """Show the bar."""
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wipe the bar away."""
+        self._bar.stop()
+
+    def tick(self, records: TickRecords) -> None:
+        """Move the bar."""
+        self._tally.add(records)
+        self._bar.update(self._task, completed=records.tick, words=self._tally.words())

@@ -1,0 +1,181 @@
+"""`simulation sql`: a query, answered as a table, CSV, JSON or a Parquet file."""
+
+# ruff: noqa: PLC0415 - what only the work needs is imported there, so that --help answers at once
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulation.cli.options import (
+    debug_option,
+    examples,
+    json_option,
+    refuse_existing,
+    run_argument,
+)
+from simulation.cli.text import jsonable, many, paragraph, print_rows, width
+from simulation.errors import RunFileError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.runlog import QueryResult, RunFile
+
+ROWS = 50  # of a table, when neither --limit nor --all is given
+
+
+@click.command(
+    "sql",
+    epilog=examples(
+        'simulation sql runs/a.duckdb "SELECT * FROM belief_summary WHERE tick = 30"',
+        'simulation sql runs/a.duckdb "SELECT action, count(*) FROM turns GROUP BY 1" --csv',
+        'simulation sql runs/a.duckdb "SELECT * FROM beliefs" --parquet beliefs.parquet',
+    ),
+)
+@run_argument
+@click.argument("query")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header; all rows.")
+@json_option
+@click.option(
+    "--parquet",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a Parquet file, which must not exist; all rows.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), help=f"At most so many rows; a table has {ROWS}."
+)
+@click.option("--all", "everything", is_flag=True, help="All rows of a table.")
+@debug_option
+def command(
+    *,
+    run: Path,
+    query: str,
+    as_csv: bool,
+    as_json: bool,
+    parquet: Path | None,
+    limit: int | None,
+    everything: bool,
+) -> None:
+    """Put a SQL QUERY to a run database and print the answer.
+
+    The file is only read. A table is for reading: it shows 50 rows, cuts text and rounds to six
+    digits; --csv, --json and --parquet give everything exactly. `simulation tables RUN` says what
+    there is to ask.
+    """
+    from simulation.runlog import RunFile
+
+    _check_usage(as_csv, as_json, parquet, limit, everything)
+    with RunFile.open(run) as opened:
+        if parquet is not None:
+            _write_parquet(opened, query, parquet)
+        elif as_csv:
+            _print_csv(opened.query(query, limit=limit))
+        elif as_json:
+            print_rows(_objects(opened.query(query, limit=limit)))
+        else:
+            _print_table(opened, query, None if everything else limit or ROWS)
+
+
+def _check_usage(
+    as_csv: bool,  # noqa: FBT001 - the values of flags, in the order of the command line
+    as_json: bool,  # noqa: FBT001 - as above
+    parquet: Path | None,
+    limit: int | None,
+    everything: bool,  # noqa: FBT001 - as above
+) -> None:
+    forms = {"--csv": as_csv, "--json": as_json, "--parquet": parquet is not None}
+    chosen = [name for name, given in forms.items() if given]
+    if len(chosen) > 1:
+        raise UsageError(f"choose one of {' and '.join(chosen)}")
+    if limit is not None and (everything or parquet is not None):
+        raise UsageError("--limit does not go with --all or --parquet; write LIMIT in the query")
+    if parquet is not None:
+        refuse_existing(parquet)
+
+
+def _print_table(opened: RunFile, query: str, limit: int | None) -> None:
+    from simulation.cli.grid import grid
+
+    result = opened.query(query, limit=limit)
+    table = grid(result.columns, result.rows, space=width())
+    for line in table.lines:
+        click.echo(line)
+    notes = [_count(opened, query, result)]
+    if table.cut:
+        notes.append("text was cut to fit")
+    if table.hidden:
+        notes.append(f"columns left out: {', '.join(table.hidden)}")
+    if table.cut or table.hidden:
+        notes.append("--csv or --json has all of it")
+    click.echo(paragraph(f"({'; '.join(notes)})", hanging=" "))
+
+
+def _count(opened: RunFile, query: str, result: QueryResult) -> str:
+    shown = len(result.rows)
+    if not result.truncated:
+        return many(shown, "row")
+    try:
+        counted = opened.query(f"SELECT count(*) FROM (\n{query.rstrip().rstrip(';')}\n)")  # noqa: S608 - the user's own query, on a file that is only read
+        return f"{shown:,} of {counted.rows[0][0]:,} rows; --all or --limit N shows more"
+    except UsageError:  # a statement that cannot stand inside another
+        return f"the first {many(shown, 'row')}; --all or --limit N shows more"
+
+
+def _objects(result: QueryResult) -> list[dict[str, Any]]:
+    names = list(_distinct(result.columns))
+    return [dict(zip(names, row, strict=True)) for row in result.rows]
+
+
+def _distinct(names: tuple[str, ...]) -> Iterator[str]:
+    """Yield column names, a number added where one comes again, since JSON needs them distinct."""
+    seen: set[str] = set()
+    for name in names:
+        number, distinct = 1, name
+        while distinct in seen:
+            number += 1
+            distinct = f"{name}_{number}"
+        seen.add(distinct)
+        yield distinct
+
+
+def _print_csv(result: QueryResult) -> None:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(result.columns)
+    writer.writerows([_csv_cell(value) for value in row] for row in result.rows)
+    click.echo(buffer.getvalue(), nl=False)
+
+
+def _csv_cell(value: Any) -> Any:
+    """Return a value as CSV has it: NULL empty, booleans and lists as in JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict | tuple):
+        return json.dumps(jsonable(value), ensure_ascii=False)
+    return value if isinstance(value, str | int | float) else jsonable(value)
+
+
+def _write_parquet(opened: RunFile, query: str, path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = opened.arrow(query)
+    try:
+        with path.open("xb") as file:
+            parquet.write_table(table, file)
+    except FileExistsError:
+        refuse_existing(path)
+        raise
+    except (OSError, pa.ArrowException) as error:
+        path.unlink(missing_ok=True)
+        raise RunFileError(f"{path} could not be written: {error}") from error
+    click.echo(f"wrote {many(table.num_rows, 'row')} to {path}")

@@ -1,0 +1,81 @@
+"""`simulation tables`: what the tables and columns of a run mean."""
+
+# ruff: noqa: PLC0415 - what only the work needs is imported there, so that --help answers at once
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from simulation.cli.options import debug_option, examples, json_option, run_argument
+from simulation.cli.text import explained, paragraph, print_json
+from simulation.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from simulation.runlog import Table
+
+
+@click.command(
+    "tables",
+    epilog=examples(
+        "simulation tables runs/protein_bar-seed7.duckdb",
+        "simulation tables runs/protein_bar-seed7.duckdb turns",
+    ),
+)
+@run_argument
+@click.argument("table", required=False)
+@json_option
+@debug_option
+def command(*, run: Path, table: str | None, as_json: bool) -> None:
+    """Say what the tables and views of a run mean, or the columns of one TABLE."""
+    from simulation.runlog import RunFile
+
+    with RunFile.open(run) as opened:
+        tables = opened.tables()
+    if table is not None:
+        tables = (_named(table, tables),)
+    if as_json:
+        print_json([asdict(each) for each in tables])
+    elif table is not None:
+        click.echo(_columns(tables[0]))
+    else:
+        click.echo(_listed(tables, run))
+
+
+def _named(name: str, tables: Sequence[Table]) -> Table:
+    for table in tables:
+        if table.name == name.lower():
+            return table
+    from difflib import get_close_matches
+
+    known = [table.name for table in tables]
+    near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    raise UsageError(f'there is no table "{name}"{hint}\nTables and views: {", ".join(known)}')
+
+
+def _listed(tables: Sequence[Table], run: Path) -> str:
+    rows = [[t.name, f"{t.rows:,}", t.comment] for t in tables if t.rows is not None]
+    wide = max((len(row[1]) for row in rows), default=0)
+    stored = explained([[name, f"{count:>{wide}}", comment] for name, count, comment in rows])
+    views = explained([[t.name, t.comment] for t in tables if t.rows is None])
+    path = shlex.quote(str(run))
+    query = '"SELECT * FROM belief_summary"'
+    return (
+        f"Tables, with their rows\n{stored}\n\n"
+        f"Views, made from the tables\n{views}\n\n"
+        f"Next\n  simulation tables {path} turns\n"
+        f"  simulation sql {path} {query}"
+    )
+
+
+def _columns(table: Table) -> str:
+    size = table.kind if table.rows is None else f"{table.kind}, {table.rows:,} rows"
+    columns = explained([column.name, column.type, column.comment] for column in table.columns)
+    return f"{table.name} ({size})\n{paragraph(table.comment, indent='  ')}\n\n{columns}"

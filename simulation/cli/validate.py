@@ -1,0 +1,112 @@
+"""`simulation validate`: is a scenario fit to run?"""
+
+# ruff: noqa: PLC0415 - what only the work needs is imported there, so that --help answers at once
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulation.cli.options import (
+    access,
+    access_options,
+    debug_option,
+    examples,
+    json_option,
+    scenario_argument,
+    set_option,
+)
+from simulation.cli.text import many, paragraph, plain, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from simulation.records import FloatArray
+    from simulation.scenario import Loaded
+
+
+@click.command(
+    "validate",
+    epilog=examples(
+        "simulation validate scenarios/protein_bar.yaml",
+        "simulation validate bar.yaml --set population.size=1000",
+    ),
+)
+@scenario_argument
+@set_option
+@access_options
+@json_option
+@debug_option
+def command(
+    *,
+    scenario: Path,
+    settings: tuple[str, ...],
+    allow_paths: tuple[Path, ...],
+    allow_hosts: tuple[str, ...],
+    key_for: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Check a scenario without running it.
+
+    Reads the file and all that it names, and makes the population and the graph. All problems are
+    told at once, each with line, key path and what is allowed; nothing is written.
+    """
+    from simulation.scenario import read_scenario
+
+    allowed = access(allow_paths, allow_hosts, key_for)
+    loaded = read_scenario(scenario, settings=settings, access=allowed)
+    found = _found(loaded)
+    if as_json:
+        print_json({"ok": True, "path": str(scenario), "sha256": loaded.sha256, **found})
+        return
+    click.echo(f"{plain(str(scenario))}: ok")
+    click.echo(_described(found))
+
+
+class _NoVectors:
+    """Stands in for the encoder: nothing is embedded, and no server is asked, to check a file."""
+
+    name = "none"
+    width = 1
+    sha256 = ""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        import numpy as np
+
+        vectors: FloatArray = np.zeros((len(texts), self.width), dtype=np.float64)
+        return vectors.astype(np.float32)
+
+
+def _found(loaded: Loaded) -> dict[str, Any]:
+    """Return what the scenario amounts to, with population and graph really made."""
+    from simulation.society import Society
+
+    scenario = loaded.scenario
+    society = Society(loaded, encoder=_NoVectors())
+    return {
+        "name": scenario.name,
+        "seed": scenario.seed,
+        "horizon": scenario.horizon,
+        "personas": society.world.personas,
+        "follows": len(society.world.network.source),
+        "dimensions": list(scenario.brief.dimensions),
+        "claims": [claim.id for claim in scenario.brief.claims],
+        "stimuli": len(society.world.events),
+        "models": [scenario.models.cheap.provider, scenario.models.frontier.provider],
+        "encoder": scenario.encoder.name,
+    }
+
+
+def _described(found: dict[str, Any]) -> str:
+    claims = f" and {many(len(found['claims']), 'claim')}" if found["claims"] else ""
+    models = " and ".join(dict.fromkeys(found["models"]))
+    words = (
+        f"{found['name']}: {many(found['personas'], 'persona')}, "
+        f"{many(found['follows'], 'follow')}, {many(found['horizon'], 'tick')}, "
+        f"{many(len(found['dimensions']), 'dimension')}{claims}, "
+        f"{many(found['stimuli'], 'stimulus', 'stimuli')}; "
+        f"model {models}, encoder {found['encoder']}, seed {found['seed']}"
+    )
+    return paragraph(words, indent="  ")
