@@ -1,0 +1,1 @@
+"""Questions asked of finished runs; nothing here knows the engine."""
