@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from simulation.encoders import NAMES, EncoderSpec, load
 from simulation.encoders.base import MAX_CHARACTERS, clean, fingerprint, unit_rows
-from simulation.errors import EncoderError
+from simulation.errors import UsageError
 
 
 def test_the_default_encoder_is_the_static_one() -> None:
@@ -21,20 +21,20 @@ def test_the_default_encoder_is_the_static_one() -> None:
 
 
 def test_an_unknown_encoder_is_refused_with_the_names_that_exist() -> None:
-    with pytest.raises(EncoderError, match="static, sentence_transformers, openai"):
+    with pytest.raises(UsageError, match="static, sentence_transformers, openai"):
         load(EncoderSpec(name="os"))
     assert NAMES == ("static", "sentence_transformers", "openai")
 
 
 @pytest.mark.parametrize("size", [0, -1])
 def test_a_batch_of_nothing_is_refused(size: int) -> None:
-    with pytest.raises(EncoderError, match="batch_size"):
+    with pytest.raises(UsageError, match="batch_size"):
         EncoderSpec(batch_size=size)
 
 
 @pytest.mark.parametrize("name", ["static", "sentence_transformers"])
 def test_a_setting_that_would_be_ignored_is_refused(name: str) -> None:
-    with pytest.raises(EncoderError, match="base_url, api_key"):
+    with pytest.raises(UsageError, match="base_url, api_key"):
         load(EncoderSpec(name=name, base_url="http://127.0.0.1/v1", api_key="k"))
 
 

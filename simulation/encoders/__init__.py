@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from simulation.encoders.base import Encoder, EncoderSpec
-from simulation.errors import EncoderError
+from simulation.errors import UsageError
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -29,11 +29,12 @@ def load(spec: EncoderSpec) -> Encoder:
         spec: The name and the settings; settings that the encoder has no use for are refused.
 
     Raises:
-        EncoderError: The name is unknown, a setting makes no sense, or the files are damaged.
+        EncoderError: The files are damaged.
         MissingPackageError: The encoder's package is not installed; names the extra to install.
+        UsageError: The name is unknown, a setting makes no sense, or the model is not here.
     """
     if spec.name not in NAMES:
-        raise EncoderError(f'there is no encoder "{spec.name}"; encoders are {", ".join(NAMES)}')
+        raise UsageError(f'there is no encoder "{spec.name}"; encoders are {", ".join(NAMES)}')
     return cast("Encoder", _backend(spec.name).build(spec))
 
 

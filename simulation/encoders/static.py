@@ -47,7 +47,8 @@ def build(spec: EncoderSpec) -> StaticEncoder:
     """Return the shipped encoder, or the one in the folder `spec.model`.
 
     Raises:
-        EncoderError: The folder is not a table, is damaged, or a setting makes no sense.
+        EncoderError: The folder is not a table or is damaged.
+        UsageError: A setting makes no sense.
     """
     refuse_settings(spec, "base_url", "api_key")
     return StaticEncoder(FOLDER if spec.model is None else Path(spec.model))
