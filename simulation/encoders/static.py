@@ -101,8 +101,8 @@ class StaticEncoder:
     def _tokens(self, text: str) -> NDArray[np.int64]:
         """Return the row numbers of the known tokens of a text, at most MAX_TOKENS of them.
 
-        Texts are tokenised one by one: a batch call would be hardly faster and starts a thread
-        pool, after which every later fork of the process warns.
+        Texts are tokenised one by one: a batch call would be hardly faster on one core, and starts
+        a thread pool that a fork of the user's process loses and some versions warn about.
         """
         readable = clean(text)
         if not readable.isascii():
