@@ -22,6 +22,10 @@ DEEDS: dict[str, tuple[Pair, ...]] = {
         ("I gave ", " a glance and no more"),
         ("I came across ", ""),
         ("I saw ", " and kept quiet"),
+        ("I ran my eyes over ", ""),
+        ("I read ", " and left it at that"),
+        ("I paused at ", " and went on"),
+        ("I kept ", " to myself"),
     ),
     "like": (
         ("I liked ", ""),
@@ -82,6 +86,10 @@ IDLE: tuple[Pair, ...] = (
     ("I found nothing new and wondered about ", ""),
     ("it was quiet, and I thought again of ", ""),
     ("I had no news and mulled over ", ""),
+    ("I found my feed empty and pondered ", ""),
+    ("nobody I follow said a thing, and I recalled ", ""),
+    ("I waited for news and reflected on ", ""),
+    ("I looked for something new and found only ", " in my head"),
 )
 
 # When, or how; "" is none.
@@ -96,6 +104,14 @@ MOMENTS: tuple[str, ...] = (
     "as it came up ",
     "in a quiet moment ",
     "on reflection ",
+    "between two tasks ",
+    "over a cup of tea ",
+    "with little time ",
+    "while waiting ",
+    "as so often ",
+    "during a break ",
+    "on my way home ",
+    "at some point ",
 )
 
 # Why nothing was done, by band of the stance; the last list is for what is about no claim.
@@ -109,6 +125,10 @@ PASSING: tuple[tuple[str, ...], ...] = (
         "it is old news to me, and true",
         "I agreed in silence",
         "my mind was made up in its favour",
+        "I have made my peace with it long ago",
+        "it is settled for me",
+        "I could have written it myself",
+        "there was nothing in it I would dispute",
     ),
     (
         "it sounded fair to me",
@@ -119,6 +139,10 @@ PASSING: tuple[tuple[str, ...], ...] = (
         "it seemed likely to me",
         "I'd believe it on a good day",
         "I was mildly in favour",
+        "I let it stand",
+        "it was fine by me",
+        "I had nothing against it",
+        "it did not need my help",
     ),
     (
         "it did not speak to me",
@@ -129,6 +153,10 @@ PASSING: tuple[tuple[str, ...], ...] = (
         "I waited for something clearer",
         "I was not sure it matters to me",
         "it neither won me over nor put me off",
+        "I'll see what others say",
+        "it raised more questions than it answered for me",
+        "I set it aside for later",
+        "I could argue either way",
     ),
     (
         "I had my doubts",
@@ -139,6 +167,10 @@ PASSING: tuple[tuple[str, ...], ...] = (
         "I thought it unlikely",
         "it left me with a bad feeling",
         "I shook my head a little",
+        "I'd have to see it first",
+        "I was not buying it",
+        "it did not ring true to me",
+        "I raised an eyebrow",
     ),
     (
         "I don't believe a word of it",
@@ -149,6 +181,10 @@ PASSING: tuple[tuple[str, ...], ...] = (
         "it only annoyed me",
         "I reject it",
         "my mind was made up against it",
+        "I had no patience for it",
+        "I would not give it my attention",
+        "it goes against all I know",
+        "I felt like arguing but let it be",
     ),
     (
         "it did not speak to me",
@@ -159,6 +195,10 @@ PASSING: tuple[tuple[str, ...], ...] = (
         "I kept my thoughts to myself",
         "I felt no need to react",
         "it left me as I was",
+        "I could take it or leave it",
+        "it passed me by",
+        "I had no opinion to offer",
+        "I was not in the mood",
     ),
 )
 
