@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pytest
 import run_rows
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simulation import records
@@ -186,6 +186,7 @@ def test_memory_ids_of_reflections_are_lists() -> None:
 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.text(st.characters(), max_size=8), min_size=1, max_size=4))
+@example(["half \ud800", "nul \0", ""])
 def test_any_text_survives_and_half_characters_stay_visible(texts: list[str]) -> None:
     ids = [f"p{i}" for i in range(len(texts))]
     turns = [{"persona_id": p, "text": text} for p, text in zip(ids, texts, strict=True)]
