@@ -1,7 +1,7 @@
 """How fast a run database is written and read, and how large it gets.
 
 Run by hand: `python tests/benchmarks/runlog_speed.py [PERSONAS] [TICKS]` (default 3505 20). Rows
-are made up, about as many a turn as a real run writes: 5 exposures, 3 recalls, 1 memory, 4 changes.
+are made up, about as many a turn as a real run writes: 5 exposures, 3 recalls, 1 memory, 4 moves.
 """
 
 from __future__ import annotations
