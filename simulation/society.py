@@ -245,12 +245,13 @@ def _loaded(scenario: Scenario | Loaded | str | Path) -> Loaded:
 def _encoder(loaded: Loaded) -> Encoder:
     spec = loaded.scenario.encoder
     folder = loaded.files.get("encoder.model")
+    key = loaded.key(provider="openai", base_url=spec.base_url) if spec.name == "openai" else None
     return encoders.load(
         encoders.EncoderSpec(
             name=spec.name,
             model=str(folder) if folder else spec.model,
             base_url=spec.base_url,
-            api_key=None,
+            api_key=key,
             batch_size=spec.batch_size,
         )
     )

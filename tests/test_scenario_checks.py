@@ -245,3 +245,33 @@ def test_a_host_named_on_the_command_line_is_allowed(allowed: str) -> None:
 def test_the_encoders_address_is_held_to_the_same_rules() -> None:
     found = problems(BASE + "encoder: {name: openai, model: m, base_url: 'http://a.example'}\n")
     assert "--allow-host a.example" in found["encoder.base_url"]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "key_for", "given"),
+    [
+        (None, (), True),
+        ("https://api.openai.com/v1", (), True),
+        ("http://localhost:8080/v1", (), False),
+        ("http://localhost:8080/v1", ("localhost",), True),
+        ("http://localhost:8080/v1", ("localhost:9",), False),
+        ("https://models.example.org/v1", (), False),
+        ("https://models.example.org/v1", ("models.example.org",), True),
+        ("https://api.openai.com.example.org/v1", (), False),
+    ],
+)
+def test_a_key_goes_to_its_provider_and_to_hosts_named_for_it_only(
+    base_url: str | None,
+    key_for: tuple[str, ...],
+    given: bool,  # noqa: FBT001  (a parametrised case)
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    loaded = load_text(BASE, access=Access(key_for=key_for))
+    assert loaded.key(provider="openai", base_url=base_url) == ("sk-test" if given else None)
+
+
+def test_an_unset_or_empty_key_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "")
+    loaded = load_text(BASE)
+    assert loaded.key(provider="anthropic", base_url=None) is None

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 OWN_HOSTS = {"anthropic": "api.anthropic.com", "openai": "api.openai.com"}
 
+KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
 _PLAIN = re.compile(r"[!-~]+")  # printable ASCII without space
 
 
@@ -67,3 +69,14 @@ def is_loopback(host: str) -> bool:
 def _is_allowed(host: str, port: int | None, allow_hosts: Sequence[str]) -> bool:
     names = {name.lower().rstrip(".") for name in allow_hosts}
     return host in names or (port is not None and f"{host}:{port}" in names)
+
+
+def may_have_key(url: str, *, provider: str, key_for: Sequence[str]) -> bool:
+    """Return whether a provider's key may be sent to an address.
+
+    key_for: `HOST` or `HOST:PORT` as named by --key-for.
+    """
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    own = host == OWN_HOSTS.get(provider) and parts.scheme == "https"
+    return own or _is_allowed(host, parts.port, key_for)

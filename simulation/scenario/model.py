@@ -419,7 +419,13 @@ class Encoder(Part):
     base_url: Text | None = Field(
         default=None, description="openai: address of a compatible server."
     )
-    batch_size: int = Field(default=1, ge=1, le=2048, description="Texts embedded in one call.")
+    batch_size: int | None = Field(
+        default=None,
+        ge=1,
+        le=2048,
+        description="Texts embedded in one call; default 1 for sentence_transformers (so that a "
+        "text has one vector whatever stands beside it), 128 for openai.",
+    )
 
 
 class ModelSpec(Part):

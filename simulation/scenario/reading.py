@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from simulation.errors import Problem, ScenarioError
+from simulation.scenario.addresses import KEY_VARIABLES, may_have_key
 from simulation.scenario.checks import check
 from simulation.scenario.draft import Draft
 from simulation.scenario.files import Finder, nearest_file
@@ -66,6 +68,19 @@ class Loaded:
     name: str = "<scenario>"
     lines: Mapping[KeyPath, int] = field(repr=False, default_factory=dict)
     set_paths: frozenset[KeyPath] = frozenset()
+    access: Access = OWN_ONLY
+
+    def key(self, *, provider: str, base_url: str | None) -> str | None:
+        """Return the provider's key from the environment, if that address may have it.
+
+        A key goes to its provider's own host, and to hosts named by --key-for; nowhere else.
+        provider: `anthropic` or `openai`.  base_url: None for the provider's own address.
+        """
+        if base_url is not None and not may_have_key(
+            base_url, provider=provider, key_for=self.access.key_for
+        ):
+            return None
+        return os.environ.get(KEY_VARIABLES[provider]) or None
 
     def line_of(self, key_path: str) -> int | None:
         """Return the line of a key path, or of the nearest key above it; None for a setting."""
@@ -194,6 +209,7 @@ def _load(
         name=name,
         lines=MappingProxyType(plain.lines),
         set_paths=set_paths,
+        access=access,
     )
 
 
