@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulation import records
-from simulation.analysis.compare import Comparison, compare
+from simulation.analysis.compare import compare
 from simulation.errors import RunFileError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from simulation.analysis.comparison import Comparison
     from simulation.runlog import RunHeader
 
 
@@ -175,6 +176,29 @@ def test_settings_that_differ_are_listed_by_their_keys(tmp_path: Path) -> None:
         "Engine and encoder: 0.1.0 with static eeeeeeee and 0.2.0 with static eeeeeeee." in lines
     )
     assert max(map(len, lines[2:])) <= 110
+
+
+def test_other_people_and_other_follows_are_told(tmp_path: Path) -> None:
+    someone = {"persona_id": "p4", "persona_index": 3}
+    follow = [run_rows.rows(records.Edges, [{"source": "p1", "target": "p2"}])]
+
+    def begin(block: str) -> records.TickRecords:
+        person = run_rows.rows(records.Personas, [{**someone, "block_sha256": block}])
+        belief = {"persona_id": "p4", "target": "value", "belief": 0.5}
+        more = {t: {**belief, "target": t} for t in ("value", "trust", "C1", "C2")}
+        initial = run_rows.rows(records.InitialBeliefs, more.values())
+        return run_rows.start(extra=[person, initial, *(follow if block == "x" else [])])
+
+    turns = [{"persona_id": "p1"}]
+    first = [begin("x"), run_rows.tick(1, digest="1"), run_rows.tick(2, turns=turns)]
+    second = [begin("y"), run_rows.tick(1, digest="2"), run_rows.tick(2)]
+    found = pair(tmp_path, first, second)
+    assert (found.different_personas, found.same_graph) == (1, False)
+    assert "Personas: 1 of 4 in common are not the same person." in found.summary()
+    assert "Graph: the follows differ from the start." in found.summary()
+    assert "They part at tick 2, in the turn of persona p1." in found.summary()
+    earlier = "  The state digest differs from tick 1 on (personas, graph, memories or posts)."
+    assert earlier in found.summary()
 
 
 def test_another_scenario_text_is_another_scenario(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simulation.analysis.compare import Comparison, Divergence, Side
+    from simulation.analysis.comparison import Comparison, Divergence, Side
 
 _FEW = 5  # names or settings spelled out before "and n more"
 _LONG = 70  # code points of a text that are shown
@@ -47,7 +47,18 @@ def _sameness(comparison: Comparison) -> Iterable[str]:
     yield f"Seed: {'the same' if comparison.same_seed else f'{first.seed} and {second.seed}'}."
     if not comparison.same_versions:
         yield f"Engine and encoder: {_version(first)} and {_version(second)}."
+    yield from _starts(comparison)
     yield from _lengths(comparison)
+
+
+def _starts(comparison: Comparison) -> Iterable[str]:
+    if comparison.different_personas:
+        yield (
+            f"Personas: {comparison.different_personas} of {comparison.common_personas} in common "
+            "are not the same person."
+        )
+    if not comparison.same_graph:
+        yield "Graph: the follows differ from the start."
 
 
 def _settings(settings: dict[str, tuple[Any, Any]]) -> Iterable[str]:
@@ -98,6 +109,10 @@ def _divergence(comparison: Comparison) -> Iterable[str]:
         )
     else:
         yield from _first(found)
+        digest = comparison.first_different_digest
+        if digest is not None and digest < found.tick:
+            parts = "(personas, graph, memories or posts)"
+            yield f"  The state digest differs from tick {digest} on {parts}."
 
 
 def _first(found: Divergence) -> Iterable[str]:

@@ -129,7 +129,7 @@ COMMENT ON COLUMN stimuli.text IS 'what is said';
 COMMENT ON COLUMN stimuli.claim_id IS 'claim that it is about; NULL for none';
 COMMENT ON COLUMN stimuli.stance IS 'what it says about the claim: -1 denies, 1 affirms; NULL for none';
 COMMENT ON COLUMN stimuli.credibility IS 'how far its source is believed, [0, 1]';
-COMMENT ON COLUMN stimuli.post_id IS 'the post as which it enters the feeds; NULL if it has not been published';
+COMMENT ON COLUMN stimuli.post_id IS 'post as which it is published, where that is known at the start; posts.stimulus_id always says which event a post is';
 
 CREATE TABLE posts (
     post_id BIGINT NOT NULL,
@@ -146,7 +146,7 @@ CREATE TABLE posts (
 COMMENT ON TABLE posts IS
     'Everything published: posts, comments, replies, quotes, reposts, questions, answers, complaints and stimuli.';
 COMMENT ON COLUMN posts.post_id IS 'id of the post, in order of publication';
-COMMENT ON COLUMN posts.tick IS 'tick in which it was written; others can see it from the next tick on';
+COMMENT ON COLUMN posts.tick IS 'tick in which it was written; an event of the scenario is seen at once, other posts from the next tick on';
 COMMENT ON COLUMN posts.author IS 'persona id, or source of the stimulus';
 COMMENT ON COLUMN posts.kind IS
     'post, comment, reply, quote, repost, ask_peer, answer, complain, ..., or the kind of the stimulus';
@@ -555,7 +555,7 @@ CREATE TABLE ticks (
     unit_entropy DOUBLE,
     state_digest VARCHAR NOT NULL
 );
-COMMENT ON TABLE ticks IS 'One row per finished tick.';
+COMMENT ON TABLE ticks IS 'One row per finished tick, and one for the start as tick 0.';
 COMMENT ON COLUMN ticks.tick IS 'number of the tick, from 1; 0 is the state before the first';
 COMMENT ON COLUMN ticks.active IS 'personas that took a turn';
 COMMENT ON COLUMN ticks.turns IS 'turns taken';
