@@ -36,6 +36,14 @@ _WORDS = {
     "model_type": "a mapping is needed",
     "float_type": "a number is needed",
     "bool_type": "true or false is needed",
+    "too_short": "must not be empty",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "has characters that are not allowed here",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be above {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
 }
 
 
@@ -117,8 +125,11 @@ def read_field(data: bytes, *, source: str) -> tuple[FieldEntry, Lines]:
     try:
         return FieldEntry.model_validate(value), lines
     except ValidationError as error:
-        found = [_problem(e, lines) for e in error.errors(include_url=False)]
-        raise ScenarioError(source, list(dict.fromkeys(found))) from None
+        errors = error.errors(include_url=False)
+        # A list whose items all failed is reported as too short as well; the items say more.
+        told = [e for e in errors if e["type"] != "too_short" or not e["input"]]
+        problems = [_problem(e, lines) for e in told]
+        raise ScenarioError(source, list(dict.fromkeys(problems))) from None
 
 
 def _compose(data: bytes, *, source: str) -> yaml.Node | None:
@@ -211,7 +222,7 @@ def _message(error: ErrorDetails) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         return f"unknown key{did_you_mean(str(error['loc'][-1]), _keys(error['loc']))}"
-    text = _WORDS.get(kind, error["msg"])
+    text = _WORDS.get(kind, "").format(**error.get("ctx", {})) or error["msg"]
     given = error["input"]
     shown = isinstance(given, str | int | float) and kind != "missing"
     return f"{text}; found {given!r:.80}" if shown else text

@@ -30,11 +30,13 @@ class Problems:
         Raises:
             ScenarioError: there was something.
         """
-        if not self.found:
-            return
-        if self.more:
-            self.found.append(Problem(where="", message=f"and {self.more:,} more problems"))
-        raise ScenarioError(self.source, self.found)
+        if self.found:
+            raise self.error()
+
+    def error(self) -> ScenarioError:
+        """Return what was found, to be raised."""
+        more = [Problem(where="", message=f"and {self.more:,} more problems")] if self.more else []
+        return ScenarioError(self.source, [*self.found, *more])
 
 
 def quoted(value: str, *, most: int = 80) -> str:

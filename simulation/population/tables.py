@@ -69,8 +69,7 @@ def read_table(path: Path) -> Table:
         problems.add("", error.strerror or str(error))
     except UnicodeDecodeError as error:
         problems.add("", f"byte {error.start} is not UTF-8; save the file as UTF-8")
-    problems.stop_if_any()
-    raise AssertionError  # pragma: no cover  (every way here has added a problem)
+    raise problems.error()
 
 
 def _read_csv(data: bytes, problems: Problems) -> Table:
@@ -131,8 +130,7 @@ def _read_parquet(path: Path, problems: Problems) -> Table:
         table = pq.ParquetFile(path).read()
     except pa.ArrowException as error:
         problems.add("", f"not a readable Parquet file: {str(error).splitlines()[0]}")
-        problems.stop_if_any()
-        raise
+        raise problems.error() from None
     names = [str(name) for name in table.column_names]
     _check_header(names, problems)
     problems.stop_if_any()
