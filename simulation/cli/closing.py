@@ -78,7 +78,7 @@ def _actions(summary: Summary) -> Iterator[str]:
 
 
 def _minds(summary: Summary) -> Iterator[str]:
-    if not summary.personas or not summary.turns:
+    if not summary.personas:
         return
     yield "Who changed their mind"
     if summary.claim_flips:
