@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from simulation.models.base import (
     Cast,
     FeedView,
     ProbeRequests,
+    Reactions,
     RecalledView,
     ReflectionRequests,
     TurnRequests,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from simulation.models.base import BoolArray, FloatArray, IntArray
 
+FIRST_PERSON = re.compile(r"\b(I|I'm|I'd|I've|I'll|me|my)\b", re.IGNORECASE)
 BRAND = "Bolt Bar"
 CLAIMS = ("20 g protein with zero sugar", "It keeps you full until lunch.", "Made in the region")
 VOICES = (
@@ -241,6 +244,39 @@ def make_probes(
         other=[other] * count,
         prompt=str,
     )
+
+
+def make_reactions(
+    requests: TurnRequests, action: Any, words: list[str] | None = None, **given_: Any
+) -> Reactions:
+    """Return the reactions of a batch, each to the first item of its feed."""
+    count = len(requests)
+    values: dict[str, Any] = {
+        "action": action,
+        "post": requests.feed.post[:, 0] if requests.feed.post.shape[1] else np.full(count, -1),
+        "persona": np.full(count, -1, dtype=np.int64),
+        "words": words or [""] * count,
+        "change": np.zeros((count, 6)),
+        "claim": np.zeros(count, dtype=np.int64),
+        "stance": np.zeros(count),
+        "cause": np.full((count, 6), -1),
+        "importance": np.full(count, np.nan),
+        "source": np.zeros(count, dtype=np.int64),
+    }
+    return Reactions(**(values | given_))
+
+
+def complete(text: str) -> bool:
+    """Return whether a text is whole: no gaps, no leftovers of a template, a start and an end."""
+    whole = text[0].isupper() and text[-1] in '.?!…"'
+    gaps = "  " in text or " ," in text or " ." in text or ".." in text or text != text.strip()
+    leftovers = any(sign in text for sign in "{}%<>_") or "None" in text or '""' in text
+    return whole and not gaps and not leftovers
+
+
+def speaks_of_itself(text: str) -> bool:
+    """Return whether a text is in the first person."""
+    return bool(FIRST_PERSON.search(text))
 
 
 def codes(*names: str) -> IntArray:

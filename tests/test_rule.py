@@ -14,8 +14,6 @@ from rule_requests import (
     Town,
     make_cast,
     make_feed,
-    make_probes,
-    make_reflections,
     make_requests,
     no_memories,
     subset,
@@ -322,71 +320,6 @@ def test_a_stance_is_what_the_credence_says_after_the_change() -> None:
     own = after[np.flatnonzero(about), WHOLE.claim[about]]
     assert WHOLE.stance[about].tolist() == (2.0 * own - 1.0).tolist()
     assert not WHOLE.stance[~about].any()
-
-
-# Reflections and probes
-
-
-def test_reflection_sharpens_what_moved_and_names_it() -> None:
-    beliefs = np.full((1, 6), 0.5)
-    before = beliefs.copy()
-    beliefs[0, DEPTH + 1] = 0.7
-    reply = model(consolidation=0.5).reflect(make_reflections(beliefs, before))
-    assert reply.revised[0, DEPTH + 1] == pytest.approx(0.7 + 0.5 * 0.2 * 4 * 0.7 * 0.3)
-    assert np.isnan(np.delete(reply.revised[0], DEPTH + 1)).all()
-    assert reply.claim.tolist() == [1]
-    assert reply.stance[0] == pytest.approx(2.0 * reply.revised[0, DEPTH + 1] - 1.0)
-    assert reply.source.tolist() == [SOURCES.index("rule")]
-    assert "It keeps you full until lunch" in reply.memories[0][0]
-
-
-def test_a_reflection_in_place_of_a_failed_one_leaves_beliefs_alone() -> None:
-    beliefs, before = np.full((2, 6), 0.5), np.full((2, 6), 0.5)
-    beliefs[:, 0] = 0.2
-    reply = model().consolidate(make_reflections(beliefs, before))
-    assert np.isnan(reply.revised).all()
-    assert reply.source.tolist() == [SOURCES.index("fallback")] * 2
-    assert reply.claim.tolist() == [-1, -1]
-    assert reply.stance.tolist() == [0.0, 0.0]
-    assert [len(texts) for texts in reply.memories] == [1, 1]
-
-
-def test_a_reflection_depends_on_its_own_row_only() -> None:
-    rng = np.random.default_rng(3)
-    beliefs, before = rng.random((20, 6)), rng.random((20, 6))
-    cast = make_cast(20)
-    whole = model().reflect(make_reflections(beliefs, before, cast=cast))
-    part = make_reflections(beliefs[7:9], before[7:9], cast=cast)
-    reply = model().reflect(replace(part, row=np.array([7, 8])))
-    assert list(reply.memories) == list(whole.memories)[7:9]
-    np.testing.assert_array_equal(reply.revised, whole.revised[7:9])
-
-
-def test_probes_are_answered_from_the_attributes() -> None:
-    assert model().answer_probes(make_probes(50)).answer == ["nurse"] * 50
-
-
-def test_the_drift_rate_is_the_share_of_contradictions() -> None:
-    answers = model(drift_rate=0.3).answer_probes(make_probes(4000)).answer
-    assert set(answers) == {"nurse", "pilot"}
-    assert answers.count("pilot") / 4000 == pytest.approx(0.3, abs=0.025)
-
-
-def test_who_drifts_differs_between_attributes_and_not_with_the_batch() -> None:
-    some, other = (
-        model(drift_rate=0.5).answer_probes(make_probes(200, attribute=a)).answer
-        for a in ("occupation", "region")
-    )
-    assert some != other
-    assert model(drift_rate=0.5).answer_probes(make_probes(90)).answer == some[:90]
-
-
-def test_without_another_answer_nobody_drifts() -> None:
-    answers = model(drift_rate=1.0).answer_probes(make_probes(20, other="")).answer
-    assert answers == ["nurse"] * 20
-
-
-# By name
 
 
 def test_rule_is_reached_by_name() -> None:

@@ -1,8 +1,7 @@
-"""Words: natural, varied, complete, and never a reading of what a user wrote."""
+"""Words of the rule model: natural, varied, complete, and never a reading of what a user wrote."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,19 @@ from rule_requests import (
     Town,
     allow,
     codes,
+    complete,
     make_cast,
     make_feed,
+    make_reactions,
     make_reflections,
     make_requests,
-    subset,
+    speaks_of_itself,
 )
 
-from simulation.models.base import ACTIONS, SPEAKING, Reactions, TurnRequests
+from simulation.models.base import ACTIONS, SPEAKING
 from simulation.models.rule import RuleModel, RuleParameters, consolidate
 from simulation.models.words import (
     CLAIM_LENGTH,
-    MEMORY_WORDS,
     memory_phrases,
     memory_texts,
     phrases,
@@ -39,7 +39,6 @@ from simulation.models.words.text import bands
 from simulation.rng import Streams
 
 RULE = RuleModel(parameters=RuleParameters(), streams=Streams(11))
-FIRST_PERSON = re.compile(r"\b(I|I'm|I'd|I've|I'll|me|my)\b", re.IGNORECASE)
 NASTY = (
     "{} {0} {a!r} %s %(x)d $x",
     "\n\t many \r\n lines \u2028 ",
@@ -67,18 +66,10 @@ def town_run() -> tuple[list[str], list[str]]:
     return said, remembered
 
 
-def complete(text: str) -> bool:
-    """Return whether a text is whole: no gaps, no leftovers of a template, a start and an end."""
-    whole = text[0].isupper() and text[-1] in '.?!…"'
-    gaps = "  " in text or " ," in text or " ." in text or ".." in text or text != text.strip()
-    leftovers = any(sign in text for sign in "{}%<>_") or "None" in text or '""' in text
-    return whole and not gaps and not leftovers
-
-
 def test_words_are_whole_and_in_the_first_person(town_run: tuple[list[str], list[str]]) -> None:
     for text in (*town_run[0], *town_run[1]):
         assert complete(text), text
-        assert FIRST_PERSON.search(text), text
+        assert speaks_of_itself(text), text
 
 
 def test_words_and_memories_of_a_run_are_varied(town_run: tuple[list[str], list[str]]) -> None:
@@ -311,7 +302,7 @@ def check_user_text(claim: str, brand: str, voice: str) -> None:
         echo=np.zeros(count, dtype=np.int64),
         bits=Streams(1).bits("words", tick=1, keys=cast.keys),
     )
-    memories = memory_texts(requests, reactions(requests, every, words))
+    memories = memory_texts(requests, make_reactions(requests, every, words))
     reflections = consolidate(
         make_reflections(np.full((4, 6), 0.5), np.eye(4, 6), cast=cast, texts=(claim,))
     ).memories
@@ -325,180 +316,6 @@ def check_user_text(claim: str, brand: str, voice: str) -> None:
         assert ("{" in text) <= ("{" in known)
 
 
-# Memories
-
-
-def reactions(
-    requests: TurnRequests, action: Any, words: list[str] | None = None, **given_: Any
-) -> Reactions:
-    count = len(requests)
-    values: dict[str, Any] = {
-        "action": action,
-        "post": requests.feed.post[:, 0] if requests.feed.post.shape[1] else np.full(count, -1),
-        "persona": np.full(count, -1, dtype=np.int64),
-        "words": words or [""] * count,
-        "change": np.zeros((count, 6)),
-        "claim": np.zeros(count, dtype=np.int64),
-        "stance": np.zeros(count),
-        "cause": np.full((count, 6), -1),
-        "importance": np.full(count, np.nan),
-        "source": np.zeros(count, dtype=np.int64),
-    }
-    return Reactions(**(values | given_))
-
-
-def one(action: str, words: str = "", **given_: Any) -> str:
-    """Return the memory text of one turn about an ad of the brand."""
-    named = {"names": {0: BRAND, 1: "Maria"}}
-    feed = make_feed(
-        1, 2, sponsored=np.array([[True, False]]), author=np.array([[-1, 3]]), **named
-    )
-    request = {k: given_.pop(k) for k in ("feed", "texts", "stimulus") if k in given_}
-    requests = make_requests(1, cast=make_cast(5), **({"feed": feed} | request))
-    return memory_texts(requests, reactions(requests, codes(action), [words], **given_))[0]
-
-
-AD = 'Bolt Bar\'s ad "Bolt Bar has 20 g of protein, a test finds"'
-POST = 'Maria\'s post "Bolt Bar has 20 g of protein, a test finds"'
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_every_action_leaves_a_memory_in_the_first_person(action: str) -> None:
-    text = one(action, persona=np.array([3]))
-    assert complete(text)
-    assert FIRST_PERSON.search(text)
-
-
-@pytest.mark.parametrize("action", ["like", "upvote", "repost", "comment", "ignore"])
-def test_a_memory_names_the_item(action: str) -> None:
-    assert AD in one(action)
-
-
-def test_a_memory_names_the_post_that_was_acted_on() -> None:
-    assert POST in one("like", post=np.array([1]))
-
-
-def test_a_memory_of_words_holds_them() -> None:
-    text = one("comment", "Sounds great,\nbut is it  true?")
-    assert text.endswith(": Sounds great, but is it true?")
-
-
-def test_long_words_are_cut_in_a_memory() -> None:
-    text = one("post", "wordy " * 200)
-    assert text.endswith("wordy…")
-    assert len(text.split(": ", 1)[1]) <= MEMORY_WORDS
-
-
-def test_a_memory_of_a_post_names_the_claim_and_of_a_decision_the_brand() -> None:
-    assert '"20 g protein with zero sugar"' in one("post", "I think so.")
-    assert BRAND in one("post", "I think so.", claim=np.array([-1]))
-    assert BRAND in one("buy", "I think so.")
-
-
-def test_a_memory_of_a_person_names_it() -> None:
-    assert "Maria" in one("follow", persona=np.array([3]))
-    asked = one("ask_peer", "Is it true?", persona=np.array([3]))
-    assert 'Maria about "20 g protein with zero sugar": Is it true?' in asked
-    assert "p00004 about" in one("ask_peer", "Is it true?", persona=np.array([4]))
-
-
-def test_a_question_is_remembered_as_one() -> None:
-    feed = make_feed(1, question=np.array([[True]]), names={0: "Town hall"})
-    assert "Town hall's question" in one("answer", "Yes.", feed=feed)
-
-
-def test_an_empty_feed_is_remembered_as_quiet() -> None:
-    text = one("ignore", feed=make_feed(1, 0), claim=np.array([-1]), texts=("Buy Bolt Bar.",))
-    assert '"Buy Bolt Bar"' in text
-    assert complete(text)
-    unused = make_feed(1, 1, post=np.array([[-1]]))
-    assert BRAND in one("ignore", feed=unused, texts=(" ",), claim=np.array([-1]))
-
-
-def test_an_item_without_a_name_or_a_text_is_still_remembered() -> None:
-    text = one("like", feed=make_feed(1, names={0: " "}), texts=("",))
-    assert "somebody's post" in text
-
-
-def test_how_it_felt_is_remembered() -> None:
-    def thoughts(stance: float, claim: int) -> set[str]:
-        requests = make_requests(300)
-        felt: Any = {"stance": np.full(300, stance), "claim": np.full(300, claim)}
-        texts = memory_texts(requests, reactions(requests, np.zeros(300, dtype=np.int64), **felt))
-        return {text.rsplit("; ", 1)[1] for text in texts}
-
-    lists = [thoughts(stance, 0) for stance in (0.8, 0.3, 0.0, -0.3, -0.8)]
-    assert [len(each) for each in lists] == [12] * 5
-    assert not lists[0] & lists[4]
-    assert thoughts(0.0, -1) == {f"{text}." for text in memory_phrases.PASSING[5]}
-
-
-def test_a_memory_text_depends_on_its_own_turn_only() -> None:
-    requests = Town.build(80, seed=2).requests
-    whole = memory_texts(requests, RULE.react(requests))
-    part = subset(requests, [41, 7, 12])
-    assert memory_texts(part, RULE.react(part)) == [whole[41], whole[7], whole[12]]
-
-
-def test_streams_vary_the_form_of_a_memory() -> None:
-    requests = Town.build(80, seed=2).requests
-    answer = RULE.react(requests)
-    first, again, other = (memory_texts(requests, answer, streams=Streams(s)) for s in (4, 4, 5))
-    assert first == again
-    assert first != other
-
-
-# Reflections
-
-
-def reflection(target: int, by: float, count: int = 200, **given_: Any) -> list[str]:
-    before = np.full((count, 6), 0.5)
-    beliefs = before.copy()
-    if target >= 0:
-        beliefs[:, target] += by
-    replies = consolidate(make_reflections(beliefs, before, **given_))
-    return [texts[0] for texts in replies.memories]
-
-
-@pytest.mark.parametrize("by", [0.05, -0.2, 0.4])
-@pytest.mark.parametrize("target", range(6))
-def test_a_reflection_names_target_and_direction(target: int, by: float) -> None:
-    name = ("value", "fit", "trust", *CLAIMS)[target].rstrip(".")
-    texts = reflection(target, by)
-    assert all(name in text and complete(text) for text in texts)
-    assert all(FIRST_PERSON.search(text) for text in texts)
-    assert len(set(texts)) > 40
-    assert not set(texts) & set(reflection(target, -by))
-    assert all((", if only a little" in text) == (by == 0.05) for text in texts)
-    assert all((", and by a lot" in text) == (by == 0.4) for text in texts)
-
-
-def test_a_reflection_quotes_the_most_important_memory() -> None:
-    texts = reflection(
-        3, 0.2, texts=("A minor thing.", 'I said "no".'), memories=[[(1, 0.9, 2)]] * 200
-    )
-    assert all("\"I said 'no'\"" in text for text in texts)
-
-
-def test_a_reflection_on_nothing_says_so() -> None:
-    texts = reflection(-1, 0.0, memories=[[]] * 200)
-    assert all(BRAND in text and complete(text) for text in texts)
-    assert 10 < len(set(texts)) <= len(memory_phrases.LOOKING_BACK) * len(memory_phrases.UNMOVED)
-
-
-def test_an_empty_memory_is_not_quoted() -> None:
-    assert all(complete(text) for text in reflection(0, 0.2, texts=(" ",)))
-
-
-def test_a_claim_without_words_goes_by_its_id() -> None:
-    cast = make_cast(200, claim_texts=(" ",) * 3)
-    assert all("C1" in text for text in reflection(3, 0.2, cast=cast))
-    assert all(
-        BRAND in text
-        for text in speech_batch("post", 0.2, cast=make_cast(400, claim_texts=(" ",) * 3))
-    )
-
-
-def test_dimensions_are_read_without_underscores() -> None:
-    cast = make_cast(200, dimensions=("public_trust", "fit", "value"))
-    assert all("public trust" in text for text in reflection(0, 0.2, cast=cast))
+def test_a_claim_without_words_leaves_the_brand_to_speak_of() -> None:
+    cast = make_cast(400, claim_texts=(" ",) * 3)
+    assert all(BRAND in text for text in speech_batch("post", 0.2, cast=cast))

@@ -68,8 +68,8 @@ def per_claim(values: FloatArray, claim: IntArray, *, claims: int) -> FloatArray
     place = np.arange(len(values))[:, None] * claims + claim
     place = np.where(claim >= 0, place, size)
     sums = np.bincount(place.ravel(), weights=values.ravel(), minlength=size + 1)
-    sums = sums[:size].astype(np.float64)  # of nothing, bincount counts in integers
-    return sums.reshape(len(values), claims)
+    flat: FloatArray = sums[:size].astype(np.float64)  # of nothing, bincount counts in integers
+    return flat.reshape(len(values), claims)
 
 
 def trust_gate(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MEMORY_WORDS = 300  # code points of the words that a memory keeps
 _ITEM_LENGTH = 70  # code points of a post or ad in a memory
+_FIRM = 0.5  # stance from which an item affirms or denies without reserve
 _NO_CLAIM = 5  # the list for what is about no claim, after the five bands
 _SEED = Streams(0)  # which form of words is taken may be the same in runs of all seeds
 
@@ -36,10 +37,10 @@ def memory_texts(
     """
     keys = requests.cast.keys[requests.row]
     draws = streams.bits("memory_words", tick=requests.tick, keys=keys)
-    band = np.where(reactions.claim >= 0, bands(reactions.stance), _NO_CLAIM)
     objects = _Objects(requests)
     slots = _slots(requests, reactions)
-    columns = (reactions.action, slots, reactions.persona, reactions.claim, band, draws)
+    felt = _feelings(requests, reactions, slots)
+    columns = (reactions.action, slots, reactions.persona, reactions.claim, felt, draws)
     texts = []
     for i, (code, slot, persona, claim, feeling, draw) in enumerate(
         zip(*(column.tolist() for column in columns), strict=True)
@@ -70,7 +71,7 @@ def _slots(requests: TurnRequests, reactions: Reactions) -> IntArray:
     """Return the feed slot that each reaction is about, (A,); -1 for none.
 
     Of an action on a post, where that post stands; of one on a persona, where it is the author;
-    of the others the first slot, which is what the persona was looking at.
+    of `ignore` the first slot, which is what the persona was looking at.
     """
     feed = requests.feed
     if feed.post.shape[1] == 0:
@@ -78,11 +79,27 @@ def _slots(requests: TurnRequests, reactions: Reactions) -> IntArray:
     used = feed.post >= 0
     on_post = (feed.post == reactions.post[:, None]) & used
     by_author = (feed.author == reactions.persona[:, None]) & used & (feed.author >= 0)
-    code = reactions.action
-    is_post = np.isin(code, [ACTIONS.index(name) for name in ON_A_POST])
-    is_person = np.isin(code, [ACTIONS.index(name) for name in ON_A_PERSONA])
-    match = np.where(is_post[:, None], on_post, np.where(is_person[:, None], by_author, used))
+    code = reactions.action[:, None]
+    match = np.isin(code, [ACTIONS.index(name) for name in ON_A_POST]) & on_post
+    match |= np.isin(code, [ACTIONS.index(name) for name in ON_A_PERSONA]) & by_author
+    match |= (code == ACTIONS.index("ignore")) & used
     return np.where(match.any(axis=1), np.argmax(match, axis=1), -1)
+
+
+def _feelings(requests: TurnRequests, reactions: Reactions, slot: IntArray) -> IntArray:
+    """Return the list of feelings of each turn, (A,): a band, or `_NO_CLAIM`.
+
+    About an item on the same claim it is the band of the agreement with it: who denies a claim
+    agrees with a firm denial of it. Else it is the band of the stance.
+    """
+    feed, claim = requests.feed, reactions.claim
+    turn = np.arange(len(requests))
+    agreement = reactions.stance
+    if feed.post.shape[1] > 0:
+        said = np.clip(feed.stance[turn, slot] / _FIRM, -1.0, 1.0)
+        same = (slot >= 0) & (feed.claim[turn, slot] == claim)
+        agreement = np.where(same, reactions.stance * said, reactions.stance)
+    return np.where(claim >= 0, bands(agreement), _NO_CLAIM)
 
 
 class _Objects:

@@ -25,7 +25,7 @@ DEEDS: dict[str, tuple[Pair, ...]] = {
         ("I ran my eyes over ", ""),
         ("I read ", " and left it at that"),
         ("I paused at ", " and went on"),
-        ("I kept ", " to myself"),
+        ("I let ", " pass unanswered"),
     ),
     "like": (
         ("I liked ", ""),
@@ -80,15 +80,15 @@ DEEDS: dict[str, tuple[Pair, ...]] = {
 IDLE: tuple[Pair, ...] = (
     ("I saw nothing new and thought about ", ""),
     ("I had nothing to read and came back to ", ""),
-    ("nothing new reached me, so I turned over ", ""),
-    ("with no news around I had ", " on my mind"),
-    ("my feed was empty, and I thought of ", ""),
+    ("I got no news and turned over ", ""),
+    ("I met with nothing new and had ", " on my mind"),
+    ("I found my feed empty and thought of ", ""),
     ("I found nothing new and wondered about ", ""),
-    ("it was quiet, and I thought again of ", ""),
+    ("I heard no news and thought again of ", ""),
     ("I had no news and mulled over ", ""),
-    ("I found my feed empty and pondered ", ""),
-    ("nobody I follow said a thing, and I recalled ", ""),
-    ("I waited for news and reflected on ", ""),
+    ("I was shown nothing new and pondered ", ""),
+    ("I heard nothing from those I follow and recalled ", ""),
+    ("I looked for news in vain and reflected on ", ""),
     ("I looked for something new and found only ", " in my head"),
 )
 
@@ -114,7 +114,7 @@ MOMENTS: tuple[str, ...] = (
     "at some point ",
 )
 
-# Why nothing was done, by band of the stance; the last list is for what is about no claim.
+# Why nothing was done, by how far the item is agreed with; the last list is for no claim.
 PASSING: tuple[tuple[str, ...], ...] = (
     (
         "I believe it anyway",
@@ -202,7 +202,7 @@ PASSING: tuple[tuple[str, ...], ...] = (
     ),
 )
 
-# What was felt when something was done without words, by band; the last is for no claim.
+# What was felt when something was done without words, likewise.
 FEELINGS: tuple[tuple[str, ...], ...] = (
     (
         "I firmly believe it",

@@ -263,7 +263,7 @@ ECHOES: tuple[tuple[str, ...], ...] = (
     (
         "I felt the same the last time it came up.",
         "As I thought before.",
-        "My view hasn't changed since.",
+        "My view has not changed.",
         "I keep coming back to that.",
         "It's not the first time I think so.",
         "I remember thinking just that.",
