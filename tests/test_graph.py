@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -274,3 +277,35 @@ def test_a_graph_of_a_hundred_thousand_personas_is_quickly_made() -> None:
     )
     follows = build(people, kind="watts_strogatz", degree=8)
     assert len(follows) == 800_000
+
+
+DIGEST = """
+import hashlib
+from simulation import graph, ontology, population
+from simulation.rng import Streams
+from simulation.scenario.model import Graph, Population
+field = ontology.load("civic_life")
+people = population.build(Population(size=300), targets=(), tier="cheap", ontology=field,
+                          streams=Streams(5), file=None, source="x")
+digest = hashlib.sha256(repr(people.attributes).encode())
+for kind in ("watts_strogatz", "barabasi_albert", "stochastic_block", "homophily"):
+    follows = graph.build(Graph(kind=kind, by=("age", "gender")), people=people,
+                          streams=Streams(5), file=None, ontology=field)
+    digest.update(follows.source.tobytes() + follows.target.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_people_and_graphs_are_the_same_in_any_process() -> None:
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert len(digests) == 1
+    assert len(digests.pop().strip()) == 64

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,8 +13,7 @@ from simulation.ontology import Dispositions, Ontology
 from simulation.ontology.answers import first_person, in_words, normalise
 from simulation.rng import Streams, stream_keys
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).resolve().parents[1]
 
 SMALL = """
 name: small
@@ -305,3 +304,20 @@ def test_numbers_are_written_in_words(number: int, words: str) -> None:
 def test_only_small_whole_numbers_have_words(number: int) -> None:
     with pytest.raises(ValueError, match="between 0 and 999"):
         in_words(number)
+
+
+def test_the_example_of_the_documentation_is_a_sound_ontology() -> None:
+    page = (ROOT / "docs" / "ontology.md").read_text(encoding="utf-8")
+    example = page.split("```yaml\n")[1].split("```")[0]
+    field = ontology.from_bytes(example.encode(), source="docs/ontology.md")
+    assert field.order == ("age", "habit")
+    assert field.block({"age": "40", "habit": "daily", "town": "Leer"}) == (
+        "You are 40 years old. You drink tea every day. You live in Leer."
+    )
+
+
+def test_the_documentation_counts_the_attributes_of_every_shipped_field() -> None:
+    page = (ROOT / "docs" / "ontology.md").read_text(encoding="utf-8")
+    for name in ontology.shipped():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}`")]
+        assert f"| {len(ontology.load(name).attributes)}: " in row
