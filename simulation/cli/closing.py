@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from simulation.analysis.summary import BeliefShift, Failure, Flip, Summary
 
-_NUMBERS = 46  # columns of the numbers in the table of beliefs
+_NUMBERS = 36  # columns of the numbers in the table of beliefs
 
 
 def closing(summary: Summary, again: Sequence[str], other: str) -> str:
@@ -37,7 +37,7 @@ def _head(summary: Summary) -> Iterator[str]:
     if summary.last_tick < summary.horizon:
         ticks = f"{summary.last_tick:,} of {many(summary.horizon, 'tick')}"
     size = f"{many(summary.personas, 'persona')}, {ticks}, {many(summary.turns, 'turn')}"
-    speed = f"{seconds(summary.seconds)} ({summary.turns_per_s:,.0f} turns/s)"
+    speed = f"{seconds(summary.seconds)} ({summary.turns_per_s:,.0f}/s)"
     yield paragraph(f"{plain(summary.scenario)}, seed {summary.seed}: {size} in {speed}")
     if summary.model_calls:
         tokens = f"{summary.input_tokens:,} tokens in, {summary.output_tokens:,} out"
@@ -48,8 +48,8 @@ def _head(summary: Summary) -> Iterator[str]:
 def _beliefs(summary: Summary) -> Iterator[str]:
     if not summary.personas:
         return
-    room = max(12, min(width(), 100) - _NUMBERS)
-    yield f"{'What changed':<{room}}{'mean at start':>14}{'end':>6}{'change':>8}{'above .5':>18}"
+    room = max(24, min(width(), 100) - _NUMBERS)
+    yield f"{'What changed (means)':<{room}}{'start':>7}{'end':>6}{'change':>8}{'above .5':>15}"
     for shift in summary.beliefs:
         yield _belief(shift, room)
 
@@ -57,7 +57,7 @@ def _beliefs(summary: Summary) -> Iterator[str]:
 def _belief(shift: BeliefShift, room: int) -> str:
     name = plain(shift.target) if shift.text is None else f"{plain(shift.target)} {shift.text}"
     above = f"{shift.start_above:.0%} -> {shift.end_above:.0%}"
-    numbers = f"{shift.start:>14.2f}{shift.end:>6.2f}{shift.end - shift.start:>+8.2f}{above:>18}"
+    numbers = f"{shift.start:>7.2f}{shift.end:>6.2f}{shift.end - shift.start:>+8.2f}{above:>15}"
     return f"  {cut(name, room - 3):<{room - 2}}{numbers}"
 
 
