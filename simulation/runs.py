@@ -8,10 +8,10 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simulation.engine import Engine
 from simulation.errors import RunStoppedError
 from simulation.runlog import RunHeader, RunWriter
 from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario, read_scenario
-from simulation.society import Society
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,15 +56,15 @@ def simulate(
         RunStoppedError: the run was interrupted; the file holds every finished tick.
     """
     loaded = _loaded(scenario, settings, access or Access())
-    society = Society(loaded, seed)
-    path = Path(out) if out is not None else free_path(loaded.scenario.name, society.seed)
-    with RunWriter.create(path, header(loaded, society)) as writer:
-        _run(society, writer, path, on_tick)
+    engine = Engine(loaded, seed)
+    path = Path(out) if out is not None else free_path(loaded.scenario.name, engine.seed)
+    with RunWriter.create(path, header(loaded, engine)) as writer:
+        _run(engine, writer, path, on_tick)
     return path
 
 
 def free_path(name: str, seed: int, folder: Path = RUNS) -> Path:
-    """Return the first free path of `folder/name-seedN.duckdb`, `…-2.duckdb`, …"""
+    """Return the first free of `folder/name-seedN.duckdb`, `folder/name-seedN-2.duckdb`, …."""
     stem = f"{name}-seed{seed}"
     number = 1
     while True:
@@ -75,45 +75,46 @@ def free_path(name: str, seed: int, folder: Path = RUNS) -> Path:
         number += 1
 
 
-def header(loaded: Loaded, society: Society) -> RunHeader:
+def header(loaded: Loaded, engine: Engine) -> RunHeader:
     """Return what a run database says about its run: enough to run it again."""
-    scenario = society.scenario
+    scenario = engine.scenario
     return RunHeader(
         run_id=uuid.uuid4().hex,
         scenario_name=scenario.name,
         scenario_yaml=loaded.text,
         scenario_sha256=loaded.sha256,
-        seed=society.seed,
+        seed=engine.seed,
         engine_version=_version("simulation"),
         horizon=scenario.horizon,
         tau=scenario.tau,
         parameters=flatten(scenario),
-        encoder=society.encoder.name,
-        encoder_sha256=society.encoder.sha256,
+        encoder=engine.encoder.name,
+        encoder_sha256=engine.encoder.sha256,
         models={
-            tier: model.name for tier, model in zip(("cheap", "frontier"), society.tiers, strict=True)
+            tier: model.name
+            for tier, model in zip(("cheap", "frontier"), engine.tiers, strict=True)
         },
         packages={name: v for name in _RECORDED_PACKAGES if (v := _version(name))},
     )
 
 
 def _run(
-    society: Society,
+    engine: Engine,
     writer: RunWriter,
     path: Path,
     on_tick: Callable[[TickRecords], None] | None,
 ) -> None:
     """Step to the horizon, one transaction a tick."""
     try:
-        _keep(writer, society.records, 0.0, on_tick)
-        while society.tick < society.scenario.horizon:
+        _keep(writer, engine.records, 0.0, on_tick)
+        while engine.world.tick < engine.scenario.horizon:
             started = time.perf_counter()
-            records = society.advance()
+            records = engine.advance()
             _keep(writer, records, time.perf_counter() - started, on_tick)
     except KeyboardInterrupt:
         writer.finish("interrupted")
         raise RunStoppedError(
-            f"interrupted after tick {writer.last_tick} of {society.scenario.horizon}; "
+            f"interrupted after tick {writer.last_tick} of {engine.scenario.horizon}; "
             f"{path} holds every finished tick"
         ) from None
     except BaseException:

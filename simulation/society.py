@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import mesa
-import numpy as np
 
-from simulation import encoders, models, turn
-from simulation.errors import UsageError
-from simulation.founding import found
-from simulation.models.rule import RuleModel, RuleParameters
-from simulation.opening import opening
-from simulation.records import Embeddings, Tick, TickRecords
-from simulation.rng import Streams
+from simulation.engine import Engine
 from simulation.scenario import Loaded, Scenario, load_scenario, read_scenario
 
 if TYPE_CHECKING:
@@ -24,18 +17,20 @@ if TYPE_CHECKING:
 
     from simulation.encoders.base import Encoder
     from simulation.models.base import Model
-    from simulation.records import IntArray, Rows
+    from simulation.records import TickRecords
     from simulation.world import World
 
 
 class Society(mesa.Model):
     """A population under one scenario and seed; `step()` is a tick.
 
-    >>> society = Society("scenarios/protein_bar.yaml", seed=7)  # doctest: +SKIP
-    >>> society.step()  # doctest: +SKIP
-    >>> society.persona("p0003").beliefs["C1"]  # doctest: +SKIP
+    >>> society = Society("scenarios/protein_bar.yaml", seed=7)
+    >>> society.step()
+    >>> round(society.persona("p0003").beliefs["C1"], 1)
+    0.5
 
-    All randomness comes from named streams of `seed`; mesa's own generators are not used.
+    engine: what runs it; `engine.records` holds what happened in the last tick. All randomness
+    comes from named streams of the seed; mesa's own generators are not used.
     """
 
     def __init__(
@@ -55,19 +50,19 @@ class Society(mesa.Model):
         Raises:
             ScenarioError: something in the scenario or its files cannot be used.
         """
-        loaded = _loaded(scenario)
-        self.scenario = loaded.scenario
-        self.seed = self.scenario.seed if seed is None else seed
-        super().__init__(seed=self.seed % 2**32)
-        self.streams = Streams(self.seed)
-        self.encoder = encoder or _encoder(loaded)
-        self.world, self.ontology, self.people = found(loaded, self.seed, self.encoder)
-        self.rule = _rule(self.scenario, self.streams)
-        self.tiers = tuple(tiers or _tiers(self.scenario, self.rule))
-        self._embedded = 0
+        self.engine = Engine(loaded(scenario), seed, tiers=tiers, encoder=encoder)
+        super().__init__(seed=self.engine.seed % 2**32)
         self._views: dict[int, Persona] = {}
-        rows = opening(self.world, self.people)
-        self.records = self._tell(0, rows)
+
+    @property
+    def world(self) -> World:
+        """The state after the last tick, as arrays."""
+        return self.engine.world
+
+    @property
+    def records(self) -> TickRecords:
+        """What happened in the last tick, as columns."""
+        return self.engine.records
 
     @property
     def tick(self) -> int:
@@ -76,33 +71,8 @@ class Society(mesa.Model):
 
     def step(self) -> None:
         """Let one tick pass; what happened is in `records`."""
-        self.advance()
-
-    def advance(self) -> TickRecords:
-        """Let one tick pass and return what happened.
-
-        Everyone perceives the world as it was; then each changes only itself.
-
-        Raises:
-            UsageError: the horizon has been reached.
-        """
-        world, scenario, streams = self.world, self.scenario, self.streams
-        if world.tick >= scenario.horizon:
-            raise UsageError(f"the horizon of {scenario.horizon} ticks has been reached")
-        tick = world.tick + 1
-        arrived = turn.arrive(world, streams, tick)
-        turns = turn.prepare(world, scenario, streams, tick)
-        reactions = turn.react(turns.requests, self.tiers, fallback=self.rule)
-        settled = turn.settle(world, scenario, streams, turns, reactions)
-        reflections = turn.reflect(world, scenario, turns, settled.moved, self.tiers[1])
-        evictions = turn.evict(world, tick)
-        probes = self._probe(turns.rows, tick)
-        posts = turn.post_rows(world, np.concatenate([arrived, settled.published]))
-        world.tick = tick
-        self.running = tick < scenario.horizon
-        happened = (posts, *settled.rows, *reflections, evictions, *probes)
-        self.records = self._tell(tick, happened, active=len(turns.rows))
-        return self.records
+        self.engine.advance()
+        self.running = self.tick < self.engine.scenario.horizon
 
     @property
     def agents(self) -> AgentSet[Persona]:
@@ -127,51 +97,6 @@ class Society(mesa.Model):
             self._views[row] = Persona(self, row)
         return self._views[row]
 
-    def _probe(self, rows: IntArray, tick: int) -> tuple[Rows, ...]:
-        return turn.probe(
-            self.world,
-            self.scenario,
-            self.streams,
-            rows,
-            tick,
-            ontology=self.ontology,
-            attributes=self.people.attributes,
-            model=self.tiers[0],
-        )
-
-    def _tell(self, tick: int, rows: tuple[Rows, ...], active: int = 0) -> TickRecords:
-        """Close a tick: add the new texts' vectors, the digest and the tick's own row."""
-        digest = self.world.digest()
-        counts = {part.table: len(part) for part in rows}
-        one = np.ones(1, dtype=np.int64)
-        closing = Tick(
-            tick=tick * one,
-            active=active * one,
-            turns=counts.get("turns", 0) * one,
-            reflections=counts.get("reflections", 0) * one,
-            probes=counts.get("probes", 0) * one,
-            model_calls=0 * one,
-            input_tokens=0 * one,
-            output_tokens=0 * one,
-            cost_usd=np.zeros(1),
-            unit_entropy=np.zeros(1),
-            state_digest=[digest],
-        )
-        vectors = self._new_vectors()
-        kept = tuple(part for part in (*rows, vectors) if len(part))
-        return TickRecords(tick=tick, state_digest=digest, rows=(*kept, closing))
-
-    def _new_vectors(self) -> Embeddings:
-        texts, start = self.world.texts, self._embedded
-        self._embedded = len(texts)
-        ids = np.arange(start, len(texts), dtype=np.int64)
-        return Embeddings(
-            embedding_id=ids,
-            text_sha256=[texts.sha256(i) for i in ids.tolist()],
-            quantised=texts.quantised[start:],
-            scale=texts.scale[start:],
-        )
-
 
 class Persona(mesa.Agent):
     """A view on one persona of a society; it holds no state of its own."""
@@ -190,7 +115,7 @@ class Persona(mesa.Agent):
     def attributes(self) -> Mapping[str, str]:
         """The persona's attributes, by name."""
         society: Society = self.model
-        return society.people.attributes[self.row]
+        return society.engine.people.attributes[self.row]
 
     @property
     def block(self) -> str:
@@ -234,37 +159,10 @@ class Persona(mesa.Agent):
         return society.world
 
 
-def _loaded(scenario: Scenario | Loaded | str | Path) -> Loaded:
+def loaded(scenario: Scenario | Loaded | str | Path) -> Loaded:
+    """Return a scenario as read and checked, whatever form it comes in."""
     if isinstance(scenario, Loaded):
         return scenario
     if isinstance(scenario, Scenario):
         return load_scenario(scenario)
     return read_scenario(scenario)
-
-
-def _encoder(loaded: Loaded) -> Encoder:
-    spec = loaded.scenario.encoder
-    folder = loaded.files.get("encoder.model")
-    key = loaded.key(provider="openai", base_url=spec.base_url) if spec.name == "openai" else None
-    return encoders.load(
-        encoders.EncoderSpec(
-            name=spec.name,
-            model=str(folder) if folder else spec.model,
-            base_url=spec.base_url,
-            api_key=key,
-            batch_size=spec.batch_size,
-        )
-    )
-
-
-def _rule(scenario: Scenario, streams: Streams) -> RuleModel:
-    parameters = scenario.rule.model_dump(exclude={"credibility"})
-    return RuleModel(parameters=RuleParameters(**parameters), streams=streams)
-
-
-def _tiers(scenario: Scenario, rule: RuleModel) -> tuple[Model, Model]:
-    cheap, frontier = scenario.models.cheap, scenario.models.frontier
-    return (
-        models.load(cheap.provider, rule=rule),
-        models.load(frontier.provider, rule=rule),
-    )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def digests(loaded: Loaded, seed: int | None = None, **options: Any) -> list[str]:
     society = Society(loaded, seed, **options)
     found = [society.records.state_digest]
-    for _ in range(society.scenario.horizon):
+    for _ in range(society.engine.scenario.horizon):
         society.step()
         found.append(society.records.state_digest)
     return found
@@ -146,7 +146,7 @@ def test_personas_are_views_on_the_world() -> None:
     assert persona.turns == society.world.turns[3]
     assert len(persona.memories) == society.world.memory.count[3]
     assert persona.block.startswith("You ")
-    assert set(persona.attributes) <= {a.id for a in society.ontology.attributes}
+    assert set(persona.attributes) <= {a.id for a in society.engine.ontology.attributes}
     assert "p0003" not in persona.follows
     assert len(society.agents) == 12
     assert society.persona("p0003") is persona

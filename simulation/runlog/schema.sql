@@ -117,8 +117,7 @@ CREATE TABLE stimuli (
     text VARCHAR NOT NULL,
     claim_id VARCHAR,
     stance DOUBLE,
-    credibility DOUBLE,
-    post_id BIGINT
+    credibility DOUBLE
 );
 COMMENT ON TABLE stimuli IS 'Events of the scenario: one row per event.';
 COMMENT ON COLUMN stimuli.stimulus_id IS 'id of the event';
@@ -129,7 +128,6 @@ COMMENT ON COLUMN stimuli.text IS 'what is said';
 COMMENT ON COLUMN stimuli.claim_id IS 'claim that it is about; NULL for none';
 COMMENT ON COLUMN stimuli.stance IS 'what it says about the claim: -1 denies, 1 affirms; NULL for none';
 COMMENT ON COLUMN stimuli.credibility IS 'how far its source is believed, [0, 1]';
-COMMENT ON COLUMN stimuli.post_id IS 'post as which it is published, where that is known at the start; posts.stimulus_id always says which event a post is';
 
 CREATE TABLE posts (
     post_id BIGINT NOT NULL,

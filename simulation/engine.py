@@ -1,0 +1,156 @@
+"""The engine: one tick. Nothing in it prints, times or stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulation import encoders, models, turn
+from simulation.errors import UsageError
+from simulation.founding import found
+from simulation.models.rule import RuleModel, RuleParameters
+from simulation.opening import opening
+from simulation.records import Embeddings, Tick, TickRecords
+from simulation.rng import Streams
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulation.encoders.base import Encoder
+    from simulation.models.base import Model
+    from simulation.records import IntArray, Rows
+    from simulation.scenario import Loaded, Scenario
+
+
+class Engine:
+    """A world and all that moves it.
+
+    scenario, seed, streams: what everything follows from.  world: the state after the last tick.
+    ontology, people: who takes part.  rule: the embedded model, which also takes failed turns.
+    tiers: the cheap and the frontier model.  records: what happened in the last tick.
+    """
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        seed: int | None = None,
+        *,
+        tiers: Sequence[Model] | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
+        """Found the world of a scenario.
+
+        seed: default, the scenario's.  tiers, encoder: default, those that the scenario names.
+
+        Raises:
+            ScenarioError: something in the scenario or its files cannot be used.
+            EmptyPersonaBlockError: a persona has nothing to be conditioned on.
+        """
+        self.scenario = loaded.scenario
+        self.seed = self.scenario.seed if seed is None else seed
+        self.streams = Streams(self.seed)
+        self.rule = _rule(self.scenario, self.streams)
+        self.tiers = tuple(tiers or _tiers(self.scenario, self.rule))
+        self.encoder = encoder or _encoder(loaded)
+        self.world, self.ontology, self.people = found(loaded, self.seed, self.encoder)
+        self._embedded = 0
+        self.records = self._tell(0, opening(self.world, self.people))
+
+    def advance(self) -> TickRecords:
+        """Let one tick pass and return what happened.
+
+        Everyone perceives the world as it was; then each changes only itself.
+
+        Raises:
+            UsageError: the horizon has been reached.
+        """
+        world, scenario, streams = self.world, self.scenario, self.streams
+        if world.tick >= scenario.horizon:
+            raise UsageError(f"the horizon of {scenario.horizon} ticks has been reached")
+        tick = world.tick + 1
+        arrived = turn.arrive(world, streams, tick)
+        turns = turn.prepare(world, scenario, streams, tick)
+        reactions = turn.react(turns.requests, self.tiers, fallback=self.rule)
+        settled = turn.settle(world, scenario, streams, turns, reactions)
+        reflections = turn.reflect(world, scenario, turns, settled.moved, self.tiers[1])
+        evictions = turn.evict(world, tick)
+        probes = self._probe(turns.rows, tick)
+        posts = turn.post_rows(world, np.concatenate([arrived, settled.published]))
+        world.tick = tick
+        happened = (posts, *settled.rows, *reflections, evictions, *probes)
+        self.records = self._tell(tick, happened, active=len(turns.rows))
+        return self.records
+
+    def _probe(self, rows: IntArray, tick: int) -> tuple[Rows, ...]:
+        return turn.probe(
+            self.world,
+            self.scenario,
+            self.streams,
+            rows,
+            tick,
+            ontology=self.ontology,
+            attributes=self.people.attributes,
+            model=self.tiers[0],
+        )
+
+    def _tell(self, tick: int, rows: tuple[Rows, ...], active: int = 0) -> TickRecords:
+        """Close a tick: add the new texts' vectors, the digest and the tick's own row."""
+        digest = self.world.digest()
+        counts = {part.table: len(part) for part in rows}
+        one = np.ones(1, dtype=np.int64)
+        closing = Tick(
+            tick=tick * one,
+            active=active * one,
+            turns=counts.get("turns", 0) * one,
+            reflections=counts.get("reflections", 0) * one,
+            probes=counts.get("probes", 0) * one,
+            model_calls=0 * one,
+            input_tokens=0 * one,
+            output_tokens=0 * one,
+            cost_usd=np.zeros(1),
+            unit_entropy=np.zeros(1),
+            state_digest=[digest],
+        )
+        vectors = self._new_vectors()
+        kept = tuple(part for part in (*rows, vectors) if len(part))
+        return TickRecords(tick=tick, state_digest=digest, rows=(*kept, closing))
+
+    def _new_vectors(self) -> Embeddings:
+        texts, start = self.world.texts, self._embedded
+        self._embedded = len(texts)
+        ids = np.arange(start, len(texts), dtype=np.int64)
+        return Embeddings(
+            embedding_id=ids,
+            text_sha256=[texts.sha256(i) for i in ids.tolist()],
+            quantised=texts.quantised[start:],
+            scale=texts.scale[start:],
+        )
+
+
+def _encoder(loaded: Loaded) -> Encoder:
+    spec = loaded.scenario.encoder
+    folder = loaded.files.get("encoder.model")
+    key = loaded.key(provider="openai", base_url=spec.base_url) if spec.name == "openai" else None
+    return encoders.load(
+        encoders.EncoderSpec(
+            name=spec.name,
+            model=str(folder) if folder else spec.model,
+            base_url=spec.base_url,
+            api_key=key,
+            batch_size=spec.batch_size,
+        )
+    )
+
+
+def _rule(scenario: Scenario, streams: Streams) -> RuleModel:
+    parameters = scenario.rule.model_dump(exclude={"credibility"})
+    return RuleModel(parameters=RuleParameters(**parameters), streams=streams)
+
+
+def _tiers(scenario: Scenario, rule: RuleModel) -> tuple[Model, Model]:
+    cheap, frontier = scenario.models.cheap, scenario.models.frontier
+    return (
+        models.load(cheap.provider, rule=rule),
+        models.load(frontier.provider, rule=rule),
+    )
