@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -19,10 +20,11 @@ from simulation.models.utilities import ITEM_FEATURES, PERSONA_FEATURES, UTILITI
 from simulation.rng import Streams
 
 if TYPE_CHECKING:
-    from simulation.models.base import BoolArray, Reactions, TurnRequests
+    from simulation.models.base import BoolArray, FeedView, Reactions, TurnRequests
 
 DOC = Path(__file__).resolve().parents[1] / "docs" / "rule-model.md"
 N = 3000
+ROWS = np.arange(N) + 1
 
 
 def model(**given_: float) -> RuleModel:
@@ -176,9 +178,55 @@ def test_a_peer_in_the_feed_is_asked_before_a_friend() -> None:
     assert (answer.claim == 0).all()  # what moved most
 
 
+def test_an_own_post_offers_nobody_to_follow_and_no_question_to_answer() -> None:
+    flags = np.ones((5, 2), dtype=bool)
+    author = np.column_stack([np.arange(5), np.full(5, 8)])
+    feed = make_feed(5, 2, author=author, followable=flags, question=flags)
+    requests = make_requests(5, cast=make_cast(9), feed=feed, allowed=allow(5, "follow"))
+    assert model().react(requests).persona.tolist() == [8] * 5
+    asked = replace(requests, allowed=allow(5, "answer"))
+    assert model().react(asked).post.tolist() == feed.post[:, 1].tolist()
+
+
+def test_what_says_most_holds_the_attention() -> None:
+    author = np.tile([3, 7], (300, 1))
+    feed = make_feed(300, 2, author=author, stance=np.tile([0.0, 1.0], (300, 1)))
+    requests = make_requests(300, cast=make_cast(400), row=np.arange(300) + 50, feed=feed)
+    for name in ("comment", "ask_peer"):
+        answer = model().react(replace(requests, allowed=allow(300, name)))
+        told = answer.post == feed.post[:, 1] if name == "comment" else answer.persona == 7
+        assert told.mean() > 0.95
+
+
+def test_the_firm_post_more_and_ask_less_even_about_nothing_they_were_shown() -> None:
+    def often(belief: float, feed: FeedView) -> dict[str, float]:
+        given_ = {"beliefs": np.full((N, 6), belief), "friend": np.full(N, 0)}
+        return actions(make_requests(N, feed=feed, cast=make_cast(N + 1), row=ROWS, **given_))
+
+    empty, claimless = make_feed(N, 0), make_feed(N, claim=np.full((N, 1), -1))
+    for feed in (empty, claimless):
+        assert often(0.95, feed)["post"] > 2.0 * often(0.5, feed)["post"]
+    assert often(0.95, empty)["ask_peer"] < 0.7 * often(0.5, empty)["ask_peer"]
+
+
+@pytest.mark.parametrize("said", [-1.0, 1.0])
+def test_news_of_a_side_is_passed_on_until_that_side_was_heard_often(said: float) -> None:
+    def reposts(affirmed: float, denied: float) -> float:
+        heard = np.tile([affirmed, denied], (N, 3, 1))
+        feed = make_feed(N, stance=np.full((N, 1), said))
+        requests = make_requests(N, heard=heard, feed=feed, allowed=allow(N, "repost", "ignore"))
+        return actions(requests, persuasion=0.0)["repost"]
+
+    same, other = (9.0, 0.0), (0.0, 9.0)
+    if said < 0.0:
+        same, other = other, same
+    assert reposts(*other) == reposts(0.0, 0.0) > reposts(*same)
+
+
 def test_who_speaks_unasked_speaks_of_what_moved_it_most() -> None:
     feed = make_feed(40, claim=np.full((40, 1), 2))
-    post = make_requests(40, feed=feed, allowed=allow(40, "post"))
+    firm = np.tile([0.5, 0.5, 0.5, 0.95, 0.5, 0.5], (40, 1))
+    post = make_requests(40, feed=feed, beliefs=firm, allowed=allow(40, "post"))
     assert (model().react(post).claim == 2).all()
     beliefs = np.tile([0.5, 0.5, 0.5, 0.625, 0.25, 0.75], (40, 1))
     still = replace(post, beliefs=beliefs, feed=make_feed(40, 0))

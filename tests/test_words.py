@@ -23,7 +23,7 @@ from rule_requests import (
     speaks_of_itself,
 )
 
-from simulation.models.base import ACTIONS, SPEAKING
+from simulation.models.base import ACTIONS, SPEAKING, RecalledView
 from simulation.models.rule import RuleModel, RuleParameters, consolidate
 from simulation.models.words import (
     CLAIM_LENGTH,
@@ -202,6 +202,41 @@ def test_a_recalled_memory_is_echoed_at_times(echo: int, forms: tuple[str, ...])
     )
     share = np.mean([text.endswith(forms) for text in texts])
     assert 0.2 < share < 0.5
+
+
+@pytest.mark.parametrize(
+    ("felt", "allowed"), [(0.6, phrases.ECHOES[0]), (-0.6, phrases.ECHOES[1]), (0.04, ("never",))]
+)
+def test_the_model_echoes_what_agrees_or_differs_and_nothing_faint(
+    felt: float, allowed: tuple[str, ...]
+) -> None:
+    shape = (300, 1)
+    recalled = RecalledView(
+        text=np.zeros(shape, dtype=np.int64),
+        score=np.ones(shape),
+        claim=np.zeros(shape, dtype=np.int64),
+        stance=np.full(shape, felt),
+        tick=np.zeros(shape, dtype=np.int64),
+    )
+    beliefs = np.full((300, 6), 0.8)
+    requests = make_requests(
+        300, beliefs=beliefs, recalled=recalled, allowed=allow(300, "comment")
+    )
+    words = RULE.react(requests).words
+    every = (*phrases.ECHOES[0], *phrases.ECHOES[1])
+    echoes = [text for text in words if text.endswith(every)]
+    assert all(text.endswith(allowed) for text in echoes)
+    assert (len(echoes) > 50) == (abs(felt) > 0.05)
+
+
+@pytest.mark.parametrize(("appeal", "band"), [(0.9, 0), (0.5, 2), (0.1, 4)])
+def test_the_tone_about_no_claim_is_that_of_the_brands_appeal(appeal: float, band: int) -> None:
+    beliefs = np.tile([appeal] * 3 + [0.5] * 3, (50, 1))
+    feed = make_feed(50, claim=np.full((50, 1), -1))
+    requests = make_requests(50, beliefs=beliefs, feed=feed, allowed=allow(50, "comment"))
+    answer = RULE.react(requests)
+    assert all(text.endswith(phrases.TAILS[band]) for text in answer.words)
+    assert not answer.stance.any()
 
 
 @pytest.mark.parametrize(
