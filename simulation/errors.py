@@ -5,10 +5,11 @@ SimulationError
 │   ├── ScenarioError       a scenario or one of its files; carries every problem found
 │   ├── UsageError          a command line or a call that makes no sense
 │   ├── RunFileError        a run database that cannot be opened, read or written
-│   └── MissingPackageError an optional package is asked for and not installed
+│   ├── MissingPackageError an optional package is asked for and not installed
+│   └── EmptyPersonaBlockError a persona has nothing to be conditioned on
 ├── EncoderError            an encoder cannot answer
 ├── ModelError              a language model cannot answer
-├── EmptyPersonaBlockError  a turn without conditioning is refused
+│   └── InvalidAnswerError  its answer makes no sense (models/answers.py)
 └── RunStoppedError         a run ended before its horizon (exit code 1)
 
 Only `cli` catches the base class; backends translate their SDK's errors into these.
@@ -95,7 +96,7 @@ class ModelError(SimulationError):
     """A language model could not answer."""
 
 
-class EmptyPersonaBlockError(SimulationError):
+class EmptyPersonaBlockError(InputError):
     """A persona without a block may not take a turn, reflect, be probed or be interviewed.
 
     Source: Beliefs, memory and reflection, "What the persona is told about itself"; method.md 6.

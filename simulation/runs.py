@@ -8,6 +8,8 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simulation.engine import Engine
 from simulation.errors import RunStoppedError
 from simulation.runlog import RunHeader, RunWriter
@@ -16,7 +18,10 @@ from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from simulation.records import TickRecords
+    from simulation.world import World
 
 RUNS = Path("runs")
 _RECORDED_PACKAGES = (
@@ -61,6 +66,28 @@ def simulate(
     with RunWriter.create(path, header(loaded, engine)) as writer:
         _run(engine, writer, path, on_tick)
     return path
+
+
+def check(loaded: Loaded) -> World:
+    """Return the world at tick 0 with nothing embedded and no server asked: is it fit to run?
+
+    Raises:
+        ScenarioError: the ontology, the population, the graph or a stimulus cannot be used.
+        UsageError: a model or a setting cannot be used.
+    """
+    return Engine(loaded, encoder=_NoVectors()).world
+
+
+class _NoVectors:
+    """Stands in for an encoder when a scenario is only checked."""
+
+    name = "none"
+    width = 1
+    sha256 = ""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return zeros."""
+        return np.zeros((len(texts), self.width), dtype=np.float32)
 
 
 def free_path(name: str, seed: int, folder: Path = RUNS) -> Path:

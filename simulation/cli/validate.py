@@ -20,10 +20,8 @@ from simulation.cli.options import (
 from simulation.cli.text import many, paragraph, plain, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from simulation.records import FloatArray
     from simulation.scenario import Loaded
 
 
@@ -65,35 +63,21 @@ def command(
     click.echo(_described(found))
 
 
-class _NoVectors:
-    """Stands in for the encoder: nothing is embedded, and no server is asked, to check a file."""
-
-    name = "none"
-    width = 1
-    sha256 = ""
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        import numpy as np
-
-        vectors: FloatArray = np.zeros((len(texts), self.width), dtype=np.float64)
-        return vectors.astype(np.float32)
-
-
 def _found(loaded: Loaded) -> dict[str, Any]:
     """Return what the scenario amounts to, with population and graph really made."""
-    from simulation.society import Society
+    from simulation.runs import check
 
     scenario = loaded.scenario
-    society = Society(loaded, encoder=_NoVectors())
+    world = check(loaded)
     return {
         "name": scenario.name,
         "seed": scenario.seed,
         "horizon": scenario.horizon,
-        "personas": society.world.personas,
-        "follows": len(society.world.network.source),
+        "personas": world.personas,
+        "follows": len(world.network.source),
         "dimensions": list(scenario.brief.dimensions),
         "claims": [claim.id for claim in scenario.brief.claims],
-        "stimuli": len(society.world.events),
+        "stimuli": len(world.events),
         "models": [scenario.models.cheap.provider, scenario.models.frontier.provider],
         "encoder": scenario.encoder.name,
     }
