@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.scenario.addresses import address_problem
 from simulation.scenario.model import ACTIONS, TIERS
+from simulation.scenario.personality import personality_problems
 from simulation.scenario.scalars import quoted
 from simulation.scenario.validation import MOST
 from simulation.scenario.words import listed, nearest
@@ -147,6 +148,8 @@ def _population(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
     for key in ("id_column", "columns"):
         if draft.wrote("population", key) and draft.value("population", key) != {}:
             yield ("population", key), _only_for_a_file("")
+    if draft.entries("population", "personality", "columns"):
+        yield ("population", "personality", "columns"), _only_for_a_file("")
     for place in _column_places(draft):
         yield place, _only_for_a_file("a column ")
 
@@ -259,6 +262,7 @@ _CHECKS = (
     _stimulus_ids,
     _population,
     _beliefs,
+    personality_problems,
     _graph,
     _actions,
     _models,

@@ -59,6 +59,13 @@ ACTIONS: tuple[Action, ...] = (
 )
 Tier = Literal["cheap", "frontier"]
 TIERS: tuple[Tier, ...] = ("cheap", "frontier")
+Profile = Literal["secure", "anxious", "avoidant", "fearful"]
+PROFILES: tuple[Profile, ...] = ("secure", "anxious", "avoidant", "fearful")
+PersonalityKind = Literal["attachment", "big_five"]
+TRAITS: dict[str, tuple[str, ...]] = {
+    "attachment": ("anxiety", "avoidance"),
+    "big_five": ("O", "C", "E", "A", "N"),
+}
 
 
 class Part(BaseModel):
@@ -101,6 +108,12 @@ def _shape(value: object) -> str | None:
 
 def _number_or_column(value: object) -> str | None:
     return "FromColumn" if isinstance(value, Mapping) else _shape(value)
+
+
+def _none_or_personality(value: object) -> str | None:
+    if isinstance(value, Mapping | Personality):
+        return "Personality"
+    return "string" if value == "none" else None
 
 
 def _tick_or_ticks(value: object) -> str | None:
@@ -224,6 +237,64 @@ Ticks = Annotated[
 ]
 
 
+class Personality(Part):
+    """A vector of traits per persona, each in [0, 1]: fixed, drawn, or read from the file.
+
+    The values come from one place: a profile, numbers, a sample, columns, shares, or by attribute.
+    """
+
+    kind: PersonalityKind = Field(
+        description="`attachment`: anxiety and avoidance. `big_five`: O, C, E, A and N."
+    )
+    sample: bool = Field(
+        default=False,
+        description="Draw from the joint distribution of real people: docs/personality.md.",
+    )
+    columns: dict[str, Text] | None = Field(
+        default=None, description="Trait: column of the population file, with numbers from 0 to 1."
+    )
+    profile: Profile | None = Field(
+        default=None, description="attachment: the same named profile for everyone."
+    )
+    anxiety: Unit | None = Field(default=None, description="attachment: the same for everyone.")
+    avoidance: Unit | None = Field(default=None, description="attachment: the same for everyone.")
+    shares: dict[str, NonNegative] | None = Field(
+        default=None,
+        description="attachment: profile: its share, drawn with the seed; shares are scaled to 1.",
+    )
+    by: Text | None = Field(
+        default=None, description="attachment: attribute that decides the profile."
+    )
+    profiles: dict[str, Profile] | None = Field(
+        default=None, min_length=1, description="attachment: value of `by`: profile."
+    )
+    otherwise: Profile | None = Field(
+        default=None,
+        description="attachment: profile at any other value; without it, every persona needs one.",
+    )
+    O: Unit | None = Field(  # noqa: E741  (the field's own name of the trait)
+        default=None, description="big_five: openness, the same for everyone."
+    )
+    C: Unit | None = Field(
+        default=None, description="big_five: conscientiousness, the same for everyone."
+    )
+    E: Unit | None = Field(
+        default=None, description="big_five: extraversion, the same for everyone."
+    )
+    A: Unit | None = Field(
+        default=None, description="big_five: agreeableness, the same for everyone."
+    )
+    N: Unit | None = Field(
+        default=None, description="big_five: neuroticism, the same for everyone."
+    )
+
+
+PersonalitySource = Annotated[
+    Annotated[Literal["none"], Tag("string")] | Annotated[Personality, Tag("Personality")],
+    Discriminator(_none_or_personality),
+]
+
+
 class Population(Part):
     """Who takes part."""
 
@@ -250,6 +321,9 @@ class Population(Part):
     )
     beliefs: Beliefs = Field(
         default=0.5, description="Beliefs at tick 0: one number, or a source per target."
+    )
+    personality: PersonalitySource = Field(
+        default="none", description="What personality acts on memory: none, or a kind."
     )
 
 
