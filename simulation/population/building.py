@@ -9,7 +9,13 @@ import numpy as np
 from simulation.errors import Problem, ScenarioError
 from simulation.ontology import did_you_mean, listed
 from simulation.population import beliefs
-from simulation.population.checks import SAMPLE, id_problem, means_by_value, spec_problems
+from simulation.population.checks import (
+    SAMPLE,
+    id_problem,
+    means_by_value,
+    spec_problems,
+    trait_columns,
+)
 from simulation.population.people import CHEAP, FRONTIER, People
 from simulation.population.problems import Problems, quoted
 from simulation.population.tables import Table, read_table
@@ -69,6 +75,7 @@ def build(
         activity=reader.activity(spec),
         tiers=reader.tiers(spec, tier),
         beliefs=_beliefs(spec, targets, attributes, reader, ontology=ontology, streams=streams),
+        traits=reader.traits(spec),
     )
     reader.problems.stop_if_any()
     return people
@@ -120,6 +127,7 @@ def _mapped_columns(
     asked = {f"columns.{name}": column for name, column in spec.columns.items()}
     asked |= {"id_column": spec.id_column} if spec.id_column is not None else {}
     asked |= {key: value.column for key, value in _column_sources(spec)}
+    asked |= {f"personality.columns.{name}": column for name, column in trait_columns(spec)}
     problems = Problems(source)
     for key, column in asked.items():
         if column not in table.names:
@@ -228,6 +236,10 @@ class _Columns:
             return np.full(self._table.rows, _TIERS[spec.tier or tier], dtype=np.int64)
         found = self._converted(spec.tier.column, _tier, "is not a tier: cheap or frontier")
         return np.array(found, dtype=np.int64)
+
+    def traits(self, spec: Population) -> FloatArray:
+        read = [self.units(column) for _, column in trait_columns(spec)]
+        return np.stack(read, axis=1) if read else np.empty((self._table.rows, 0))
 
     def units(self, column: str) -> FloatArray:
         return np.array(self._converted(column, _unit, "is not a number from 0 to 1"), dtype=float)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simulation.errors import Problem
 from simulation.ontology import did_you_mean, listed
-from simulation.scenario.model import ByAttribute, Choice, FromColumn, Uniform
+from simulation.scenario.model import TRAITS, ByAttribute, Choice, FromColumn, Uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,6 +36,17 @@ def _source(spec: Population) -> Iterator[tuple[str, str]]:
     for key in ("activity", "tier"):
         if isinstance(getattr(spec, key), FromColumn):
             yield key, "there are no columns; the source is `sample`"
+    if trait_columns(spec):
+        yield "personality.columns", "there are no columns; the source is `sample`"
+
+
+def trait_columns(spec: Population) -> list[tuple[str, str]]:
+    """Return the traits that are read from the file and their columns, in the kind's order."""
+    personality = spec.personality
+    if personality == "none" or personality.columns is None:
+        return []
+    columns = personality.columns
+    return [(name, columns[name]) for name in TRAITS[personality.kind] if name in columns]
 
 
 def _columns(spec: Population, ontology: Ontology) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,8 @@ class People:
 
     ids: unique.  attributes: per persona, attribute: value, none empty.  activity: (P,) chance to
     take a turn in a tick, in [0, 1].  tiers: (P,) 0 cheap, 1 frontier.  beliefs: (P, T) at tick 0,
-    in [0, 1], in the order of the scenario's targets.
+    in [0, 1], in the order of the scenario's targets.  traits: (P, n) personality that stands in
+    columns of the file, in [0, 1], in the order of its kind's traits; n = 0 without such columns.
     """
 
     ids: tuple[str, ...]
@@ -32,10 +33,11 @@ class People:
     activity: FloatArray
     tiers: IntArray
     beliefs: FloatArray
+    traits: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     def __post_init__(self) -> None:
         """Lock the arrays: everybody reads them, nobody may change them."""
-        for array in (self.activity, self.tiers, self.beliefs):
+        for array in (self.activity, self.tiers, self.beliefs, self.traits):
             array.setflags(write=False)
 
     def __len__(self) -> int:
