@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation import graph, ontology, population
+from simulation import graph, ontology, personality, population
 from simulation.errors import EmptyPersonaBlockError, Problem, ScenarioError
 from simulation.memory import MemoryStore
 from simulation.mind import cadence
@@ -30,12 +30,19 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
     """Return the world at tick 0, with its ontology and people.
 
     Raises:
-        ScenarioError: the ontology, the population or the graph cannot be built.
+        ScenarioError: the ontology, the population, its personality or the graph cannot be built.
         EmptyPersonaBlockError: a persona has nothing to be conditioned on.
     """
     scenario, streams, source = loaded.scenario, Streams(seed), str(loaded.path or loaded.name)
     field = ontology.load(scenario.ontology, path=loaded.files.get("ontology"))
-    _refuse(loaded, graph.spec_problems(scenario.graph, ontology=field))
+    traits = scenario.population.personality
+    _refuse(
+        loaded,
+        [
+            *graph.spec_problems(scenario.graph, ontology=field),
+            *personality.spec_problems(traits, ontology=field),
+        ],
+    )
     try:
         people = population.build(
             scenario.population,
@@ -45,6 +52,9 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
             streams=streams,
             file=loaded.files.get("population.source"),
             source=source,
+        )
+        personalities = personality.build(
+            traits, people=people, ontology=field, streams=streams, source=source
         )
     except ScenarioError as error:
         if error.source == source:
@@ -80,6 +90,7 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
         ),
         texts=Texts(encoder.encode, width=encoder.width),
         peer_credibility=scenario.rule.credibility.peer,
+        personality=personalities,
     )
     return world, field, people
 

@@ -62,6 +62,7 @@ class Personas(Rows):
     persona_block: Sequence[str]
     block_sha256: Sequence[str]
     personality_kind: Texts
+    personality: Sequence[Sequence[float] | None] | FloatArray  # (P, traits); None for no traits
     reflection_interval: IntArray
     activity: FloatArray
     tier: Texts

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulation.graph import Follows
     from simulation.memory import MemoryStore
     from simulation.models.base import Cast
+    from simulation.personality import Personalities
     from simulation.texts import Texts
 
 IntArray = NDArray[np.int64]
@@ -105,6 +106,7 @@ class Event:
 class World:
     """The state of a run after `tick`, and what of it never changes.
 
+    personality: of the P personas.
     activity: (P,) chance of a turn.  tier: (P,) 0 cheap, 1 frontier.  interval: (P,) turns between
     reflections.  peer_credibility: [0, 1], of what personas publish.
     beliefs, initial, reflected: (P, T) now, at tick 0, after the last reflection (or at tick 0).
@@ -120,6 +122,7 @@ class World:
     tier: IntArray
     interval: IntArray
     peer_credibility: float
+    personality: Personalities
     texts: Texts
     memory: MemoryStore
     network: Network
@@ -152,6 +155,7 @@ class World:
         memory: MemoryStore,
         texts: Texts,
         peer_credibility: float,
+        personality: Personalities,
     ) -> World:
         """Return the world at tick 0, before anything happened."""
         count = len(cast.ids)
@@ -163,6 +167,7 @@ class World:
             tier=tier,
             interval=interval,
             peer_credibility=peer_credibility,
+            personality=personality,
             texts=texts,
             memory=memory,
             network=network,

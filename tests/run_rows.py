@@ -27,6 +27,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "persona_block": "I am a nurse.",
         "block_sha256": "b" * 64,
         "personality_kind": "none",
+        "personality": None,
         "reflection_interval": 5,
         "activity": 1.0,
         "tier": "cheap",

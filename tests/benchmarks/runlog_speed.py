@@ -67,6 +67,7 @@ def start(ids: list[str]) -> records.TickRecords:
         persona_block=["I am a nurse and live in a small town."] * people,
         block_sha256=["0" * 64] * people,
         personality_kind=["none"] * people,
+        personality=[None] * people,
         reflection_interval=np.full(people, 5),
         activity=np.ones(people),
         tier=["cheap"] * people,
