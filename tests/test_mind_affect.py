@@ -100,6 +100,39 @@ def test_openness_and_conscientiousness_do_not_bend_a_raw_affect(
     )
 
 
+def clipped(*vector: float) -> np.ndarray:
+    bounds = zip(vector, affect.LOWEST, affect.HIGHEST, strict=True)
+    return np.array([min(high, max(low, x)) for x, low, high in bounds])
+
+
+@given(AFFECT, UNIT, UNIT)
+def test_the_appraisal_of_an_attachment_style_is_the_formula(
+    raw: tuple[float, ...], anxiety: float, avoidance: float
+) -> None:
+    valence, arousal, dominance = raw
+    threat = anxiety * max(-valence, 0)
+    expected = clipped(
+        valence - 0.5 * threat,
+        arousal * (1 - 0.4 * avoidance) + 0.4 * threat,
+        dominance - 0.2 * anxiety + 0.2 * avoidance,
+    )
+    np.testing.assert_allclose(attached(raw, anxiety, avoidance), expected, atol=1e-12)
+
+
+@given(AFFECT, TRAITS)
+def test_the_appraisal_of_big_five_traits_is_the_formula(
+    raw: tuple[float, ...], traits: tuple[float, ...]
+) -> None:
+    valence, arousal, dominance = raw
+    threat = traits[N] * max(-valence, 0)
+    expected = clipped(
+        valence - 0.5 * threat + 0.4 * (traits[E] + traits[A]) / 2 * max(valence, 0),
+        arousal + 0.4 * threat,
+        dominance + 0.2 * (1 - traits[A]),
+    )
+    np.testing.assert_allclose(big_five(raw, list(traits)), expected, atol=1e-12)
+
+
 @given(AFFECT)
 def test_who_has_no_attachment_trait_feels_the_raw_affect(raw: tuple[float, ...]) -> None:
     assert attached(raw, 0.0, 0.0) == raw

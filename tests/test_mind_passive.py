@@ -88,6 +88,42 @@ def test_the_match_is_one_for_the_same_affect_and_zero_for_opposite_ends() -> No
     assert match((-1, 0, 0), (1, 1, 1)) == 0
 
 
+@given(AFFECT, AFFECT, UNIT, UNIT, GAINS)
+def test_the_relation_to_an_attachment_style_is_the_formula(
+    memory: tuple[float, ...],
+    state: tuple[float, ...],
+    anxiety: float,
+    avoidance: float,
+    gains: tuple[float, ...],
+) -> None:
+    mu, mu_d, kappa = gains
+    leaning = mu * anxiety * max(-memory[0], 0) + mu_d * avoidance * memory[2]
+    vague = kappa * (0.25 * avoidance + max(-state[0], 0) * (0.5 + 0.5 * avoidance))
+    expected = match(memory, state) + leaning + vague
+    found = attached(memory, state, (anxiety, avoidance), gains)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(AFFECT, AFFECT, FIVE, GAINS, UNIT)
+def test_the_relation_to_big_five_traits_is_the_formula(
+    memory: tuple[float, ...],
+    state: tuple[float, ...],
+    traits: tuple[float, ...],
+    gains: tuple[float, ...],
+    kappa: float,
+) -> None:
+    mu, mu_pos, mu_d = gains
+    leaning = (
+        mu * traits[N] * max(-memory[0], 0)
+        + mu_pos * (traits[E] + traits[A]) / 2 * max(memory[0], 0)
+        + mu_d * (1 - traits[A]) * memory[2]
+    )
+    vague = kappa * ((1 - traits[C]) + traits[N] + max(-state[0], 0) * state[1])
+    expected = match(memory, state) + leaning + vague
+    found = big_five(memory, state, traits, (*gains, kappa))
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
 @given(AFFECT, AFFECT, UNIT, UNIT, UNIT, GAINS, st.sampled_from([True, False]))
 def test_more_anxiety_favours_bad_memories_and_no_others(
     memory: tuple[float, ...],
