@@ -21,9 +21,9 @@ def test_the_default_encoder_is_the_static_one() -> None:
 
 
 def test_an_unknown_encoder_is_refused_with_the_names_that_exist() -> None:
-    with pytest.raises(UsageError, match="static, sentence_transformers, openai"):
+    with pytest.raises(UsageError, match="static, ngram, sentence_transformers, openai"):
         load(EncoderSpec(name="os"))
-    assert NAMES == ("static", "sentence_transformers", "openai")
+    assert NAMES == ("static", "ngram", "sentence_transformers", "openai")
 
 
 @pytest.mark.parametrize("size", [0, -1])
@@ -32,7 +32,7 @@ def test_a_batch_of_nothing_is_refused(size: int) -> None:
         EncoderSpec(batch_size=size)
 
 
-@pytest.mark.parametrize("name", ["static", "sentence_transformers"])
+@pytest.mark.parametrize("name", ["static", "ngram", "sentence_transformers"])
 def test_a_setting_that_would_be_ignored_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="base_url, api_key"):
         load(EncoderSpec(name=name, base_url="http://127.0.0.1/v1", api_key="k"))

@@ -1,4 +1,4 @@
-"""Sentence encoders, chosen by name: static (ships), sentence_transformers, openai.
+"""Sentence encoders, chosen by name: static and ngram (ship), sentence_transformers, openai.
 
 >>> encoder = load(EncoderSpec(name="static"))
 >>> encoder.encode(["A snack with 20 g of protein."]).shape
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "Encoder", "EncoderSpec", "load"]
 
-NAMES = ("static", "sentence_transformers", "openai")
+NAMES = ("static", "ngram", "sentence_transformers", "openai")
 """The encoders that a scenario may name."""
 
 

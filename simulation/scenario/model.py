@@ -480,9 +480,10 @@ class Probes(Part):
 class Encoder(Part):
     """The sentence encoder, chosen by name."""
 
-    name: Literal["static", "sentence_transformers", "openai"] = Field(
+    name: Literal["static", "ngram", "sentence_transformers", "openai"] = Field(
         default="static",
-        description="`static` ships with the engine; `sentence_transformers` is an extra; "
+        description="`static` ships with the engine, so does `ngram`, which uses no trained "
+        "vectors; `sentence_transformers` is an extra; "
         "`openai` is any embeddings endpoint.",
     )
     model: Text | None = Field(
