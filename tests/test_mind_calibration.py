@@ -122,6 +122,10 @@ def test_the_search_settings_are_those_of_the_seed() -> None:
     assert attachment.least == big_five.least == 0.01
 
 
+def test_all_candidates_may_be_elites() -> None:
+    assert calibration.SearchSettings(generations=1, population=3, elites=3).elites == 3
+
+
 @pytest.mark.parametrize("elites", [0, 4])
 def test_elites_must_be_among_the_candidates(elites: int) -> None:
     with pytest.raises(ValueError, match=f"{elites} elites of 3 candidates"):
@@ -213,6 +217,12 @@ def test_the_anchors_move_one_trait_each_and_the_eighth_is_not_among_them() -> N
     assert moved == [(N, 0.85), (E, 0.85), (C, 0.85), (C, 0.15), (A, 0.85), (O, 0.85)]
     assert anchors[0].tolist() == [0.5] * 5
     assert unfitted.tolist() == [[0.15, 0.5, 0.5, 0.5, 0.5]]
+
+
+def test_the_range_runs_from_the_lower_measurement_to_the_upper_whichever_it_is() -> None:
+    low, high = calibration.measured_range(np.array([[0.2, 0.9]]), np.array([[0.6, 0.1]]))
+    assert low.tolist() == [[0.2, 0.1]]
+    assert high.tolist() == [[0.6, 0.9]]
 
 
 RANGES = hnp.arrays(np.float64, (2, 3), elements=UNIT)
