@@ -257,6 +257,12 @@ def test_the_error_of_a_setting_is_the_mean_miss_in_ranges() -> None:
     np.testing.assert_allclose(found, [(0.2 + 0.25) / 2, 0], atol=1e-12)
 
 
+def test_a_narrow_range_still_has_an_error() -> None:
+    low, high = np.array([[0.5]]), np.array([[0.504]])
+    found = calibration.setting_error(low, high, low=low, high=high)
+    np.testing.assert_allclose(found, [1.0], rtol=1e-12)
+
+
 def test_a_measure_that_no_gain_moves_is_refused_by_its_place() -> None:
     low, high = np.zeros((2, 2)), np.array([[1.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match="measure 1 of setting 1 does not move"):

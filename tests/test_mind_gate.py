@@ -83,6 +83,14 @@ def test_a_score_at_the_threshold_of_a_calm_persona_is_an_even_chance() -> None:
     assert fires(1.6, 0.0, 0.0) == 0.5
 
 
+@pytest.mark.parametrize("excess", [0.01, -0.01])
+def test_a_score_near_the_threshold_is_nearly_an_even_chance_on_its_own_side(
+    excess: float,
+) -> None:
+    expected = 1 / (1 + math.exp(-4 * excess))
+    assert fires(1.6 + excess, 0.0, 0.0) == pytest.approx(expected, rel=1e-12)
+
+
 def test_extreme_scores_are_certain_either_way_and_raise_no_warning() -> None:
     assert fires(1e300, 0.5, 0.5) == 1
     assert fires(-1e300, 0.5, 0.5) == 0

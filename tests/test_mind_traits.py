@@ -72,6 +72,22 @@ def test_an_empty_map_gives_the_middle_of_each_range() -> None:
     np.testing.assert_allclose(result, [[0.5, 0.5, 0.5, 0.6, 0.26]], rtol=1e-12)
 
 
+@pytest.mark.parametrize("inner", [0.05, -0.05])
+def test_a_map_near_its_middle_leans_to_its_own_side(inner: float) -> None:
+    result = mapped(np.zeros((1, 5)), np.zeros((5, 5)), np.full(5, inner))
+    expected = LOW + (HIGH - LOW) / (1 + math.exp(-inner))
+    np.testing.assert_allclose(result, [expected], rtol=1e-12)
+
+
+def test_the_ranges_and_references_are_those_of_the_method() -> None:
+    assert traits.ATTACHMENT_LOW == (0, 0, 0)
+    assert traits.ATTACHMENT_HIGH == (1, 1, 1.2)
+    assert traits.ATTACHMENT_REFERENCE == (0.6, 0.6, 0.6)
+    assert traits.BIG_FIVE_LOW == (0, 0, 0, 0, 0.02)
+    assert traits.BIG_FIVE_HIGH == (1, 1, 1, 1.2, 0.5)
+    assert traits.BIG_FIVE_REFERENCE == (0.6, 0.6, 0.6, 0.6, 0.12)
+
+
 def test_an_extreme_map_gives_the_ends_of_each_range_and_no_warning() -> None:
     nobody = np.zeros((1, 5))
     np.testing.assert_array_equal(mapped(nobody, np.zeros((5, 5)), np.full(5, 1e300)), [HIGH])
