@@ -80,12 +80,12 @@ def test_a_map_near_its_middle_leans_to_its_own_side(inner: float) -> None:
 
 
 def test_the_ranges_and_references_are_those_of_the_method() -> None:
-    assert traits.ATTACHMENT_LOW == (0, 0, 0)
-    assert traits.ATTACHMENT_HIGH == (1, 1, 1.2)
-    assert traits.ATTACHMENT_REFERENCE == (0.6, 0.6, 0.6)
-    assert traits.BIG_FIVE_LOW == (0, 0, 0, 0, 0.02)
-    assert traits.BIG_FIVE_HIGH == (1, 1, 1, 1.2, 0.5)
-    assert traits.BIG_FIVE_REFERENCE == (0.6, 0.6, 0.6, 0.6, 0.12)
+    assert list(traits.ATTACHMENT_LOW) == [0, 0, 0]
+    assert list(traits.ATTACHMENT_HIGH) == [1, 1, 1.2]
+    assert list(traits.ATTACHMENT_REFERENCE) == [0.6, 0.6, 0.6]
+    assert list(traits.BIG_FIVE_LOW) == [0, 0, 0, 0, 0.02]
+    assert list(traits.BIG_FIVE_HIGH) == [1, 1, 1, 1.2, 0.5]
+    assert list(traits.BIG_FIVE_REFERENCE) == [0.6, 0.6, 0.6, 0.6, 0.12]
 
 
 def test_an_extreme_map_gives_the_ends_of_each_range_and_no_warning() -> None:
