@@ -12,6 +12,7 @@ from simulation.memory import MemoryStore
 from simulation.mind import cadence
 from simulation.models.base import Cast
 from simulation.rng import Streams, stream_keys
+from simulation.spelling import did_you_mean
 from simulation.texts import Texts
 from simulation.world import Event, Network, World
 
@@ -167,7 +168,7 @@ def _audience(
     for name, values in stimulus.audience.items():
         where = f"stimuli[{index}].audience.{name}"
         if name not in field:
-            message = f'"{name}" is not an attribute{ontology.did_you_mean(name, names)}'
+            message = f'"{name}" is not an attribute{did_you_mean(name, names)}'
             problems.append(Problem(where=where, message=message))
             continue
         allowed = set()

@@ -11,7 +11,6 @@ from simulation.ontology.attributes import (
 )
 from simulation.ontology.loading import from_bytes, load, shipped
 from simulation.ontology.ontology import Ontology
-from simulation.ontology.reading import did_you_mean, listed
 
 __all__ = [
     "Attribute",
@@ -20,9 +19,7 @@ __all__ = [
     "Level",
     "Ontology",
     "ProbeQuestion",
-    "did_you_mean",
     "from_bytes",
-    "listed",
     "load",
     "shipped",
 ]
