@@ -60,21 +60,22 @@ class RuleParameters:
     Credibility by kind of source is not among them: it is resolved before, item by item.
     """
 
-    persuasion: float = 0.35
-    influence: float = 0.2
-    confidence: float = 0.6
+    persuasion: float = 0.5
+    judgement: float = 0.4
+    influence: float = 0.15
+    confidence: float = 0.45
     stubbornness: float = 0.0
     attention_floor: float = 0.25
     trust_floor: float = 0.2
     confirmation_bias: float = 0.5
     repetition: float = 0.6
     memory: float = 0.5
-    spillover: float = 0.6
+    spillover: float = 0.8
     consolidation: float = 0.15
     dispersion: float = 0.25
     choice_temperature: float = 0.35
-    buy_threshold: float = 0.68
-    reject_threshold: float = 0.32
+    buy_threshold: float = 0.65
+    reject_threshold: float = 0.35
     drift_rate: float = 0.0
 
 
