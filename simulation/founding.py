@@ -81,6 +81,7 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
         ),
         texts=Texts(encoder.encode, width=encoder.width),
         peer_credibility=scenario.rule.credibility.peer,
+        notes=follows.notes,
     )
     return world, field, people
 

@@ -110,13 +110,15 @@ def _flip(flip: Flip) -> str:
 
 
 def _trust(summary: Summary) -> Iterator[str]:
-    """Say whether the run can be relied on: failures, drift and warnings."""
+    """Say whether the run can be relied on: failures, drift, notes and warnings."""
     if summary.status != "complete":
         yield f"Status    {summary.status}"
     failures = [_failure(each) for each in summary.failures]
     yield f"Failures  {failures[0] if failures else 'none'}"
     yield from (f"          {line}" for line in failures[1:])
     yield paragraph(f"Drift     {_drift(summary)}", hanging=" " * 10)
+    for note in summary.notes:
+        yield paragraph(f"Note      graph: {plain(note)}", hanging=" " * 10)
     for warning in summary.warnings:
         yield paragraph(f"Warning   {warning}", hanging=" " * 10)
 

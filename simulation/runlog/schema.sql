@@ -532,10 +532,10 @@ CREATE TABLE rejections (
     detail VARCHAR NOT NULL
 );
 COMMENT ON TABLE rejections IS
-    'Things refused or dropped: an unknown belief name, a bad rating, an invalid reaction, a quarantine.';
+    'Things refused or dropped: an unknown belief name, a bad rating, an invalid reaction, a quarantine, edges of a file.';
 COMMENT ON COLUMN rejections.tick IS 'tick in which it happened';
-COMMENT ON COLUMN rejections.persona_id IS 'persona whose answer it was';
-COMMENT ON COLUMN rejections.purpose IS 'what was asked for: turn, reflection, probe, ...';
+COMMENT ON COLUMN rejections.persona_id IS 'persona whose answer it was; NULL for a graph''s edges';
+COMMENT ON COLUMN rejections.purpose IS 'what was asked for: turn, reflection, probe, ...; graph for edges of a file';
 COMMENT ON COLUMN rejections.kind IS 'what was wrong, as a fixed word';
 COMMENT ON COLUMN rejections.detail IS 'what was wrong, in words';
 

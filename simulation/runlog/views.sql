@@ -188,7 +188,7 @@ WITH asked AS (
     UNION ALL SELECT tick, persona_id, 'probe' FROM probes
     UNION ALL SELECT tick, persona_id, 'survey' FROM surveys
     UNION ALL SELECT tick, persona_id, purpose FROM model_calls
-    UNION ALL SELECT tick, persona_id, purpose FROM rejections
+    UNION ALL SELECT tick, persona_id, purpose FROM rejections WHERE purpose <> 'graph'
 ),
 faults AS (
     SELECT tick, persona_id, 'turn' AS purpose, 'fallback' AS fault FROM turns WHERE source = 'fallback'
@@ -197,7 +197,7 @@ faults AS (
     UNION ALL SELECT tick, persona_id, 'probe', 'unanswered' FROM probes WHERE answer IS NULL
     UNION ALL SELECT tick, persona_id, 'survey', 'unanswered' FROM surveys WHERE answer IS NULL
     UNION ALL SELECT tick, persona_id, purpose, outcome FROM model_calls WHERE outcome <> 'ok'
-    UNION ALL SELECT tick, persona_id, purpose, 'rejected' FROM rejections
+    UNION ALL SELECT tick, persona_id, purpose, 'rejected' FROM rejections WHERE purpose <> 'graph'
 ),
 totals AS (
     SELECT tick, purpose, count(DISTINCT coalesce(persona_id, '')) AS asked FROM asked GROUP BY tick, purpose
@@ -425,7 +425,7 @@ WITH events AS (
         tick, persona_id, 12,
         row_number() OVER (PARTITION BY tick, persona_id ORDER BY purpose, kind, detail),
         'had refused', purpose || ', ' || kind || ': ' || detail, kind, NULL
-    FROM rejections
+    FROM rejections WHERE persona_id IS NOT NULL
 )
 SELECT
     tick,
