@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind import elementary
+
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -127,7 +129,7 @@ def repetition(
         place = np.where(claim[:, slot] >= 0, claim[:, slot], claims)
         times[:, slot] = count[rows, place, side[:, slot]]
         count[rows, place, side[:, slot]] += 1.0
-    return np.asarray(np.power(decay, times))
+    return elementary.power(decay, times)
 
 
 def recollection(
@@ -196,9 +198,9 @@ def move(
     b' = b + k * [sum_f share_f (y_f - b) + influence * mean_peers(x_f - b)
                   + stubbornness * (b_0 - b)],  k = 1 / max(1, sum of the shares in force)
 
-    so b' is a weighted mean of b, b_0, the x_f and the y_f. With share = 0 and stubbornness = 0 this is
-    DeGroot (1974); with stubbornness it is Friedkin & Johnsen (1990); with `peer` limited to
-    near positions it is bounded confidence (Hegselmann & Krause 2002).
+    so b' is a weighted mean of b, b_0, the x_f and the y_f. With share = 0 and stubbornness = 0
+    this is DeGroot (1974); with stubbornness it is Friedkin & Johnsen (1990); with `peer` limited
+    to near positions it is bounded confidence (Hegselmann & Krause 2002).
     """
     claims = credence.shape[1]
     count = per_claim(peer.astype(np.float64), claim, claims=claims)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation.mind import opinion
+from simulation.mind import elementary, opinion
 from simulation.models.base import (
     ACTION_CODE,
     ACTIONS,
@@ -184,8 +184,8 @@ class RuleModel:
         personal = {
             "voice": disposition(requests, "voice", cast.voice, setting.dispersion, self.streams),
             "grievance": np.maximum(0.0, doubt),
-            "buying": _logistic((pull - setting.buy_threshold) / _APPEAL_WIDTH),
-            "rejecting": _logistic((setting.reject_threshold - pull) / _APPEAL_WIDTH),
+            "buying": elementary.logistic((pull - setting.buy_threshold) / _APPEAL_WIDTH),
+            "rejecting": elementary.logistic((setting.reject_threshold - pull) / _APPEAL_WIDTH),
         }
         return utilities(_item_features(requests, seen), personal, slots, np.abs(on_topic))
 
@@ -213,10 +213,6 @@ class RuleModel:
             echo=echo.astype(np.int64),
             bits=self.streams.bits("words", tick=requests.tick, keys=keys),
         )
-
-
-def _logistic(x: FloatArray) -> FloatArray:
-    return 0.5 * (1.0 + np.tanh(0.5 * x))  # tanh does not overflow
 
 
 def _item_features(requests: TurnRequests, seen: Perception) -> dict[str, FloatArray]:

@@ -485,7 +485,8 @@ class Rule(Part):
     )
     influence: Unit = Field(default=0.15, description="Pull towards the mean stance of peers.")
     confidence: Unit = Field(
-        default=0.45, description="Bounded confidence: peers farther than this neither persuade nor pull."
+        default=0.45,
+        description="Bounded confidence: peers farther than this neither persuade nor pull.",
     )
     stubbornness: Unit = Field(default=0.0, description="Pull back to the belief of tick 0.")
     attention_floor: Unit = Field(default=0.25, description="Attention to an irrelevant item.")
