@@ -57,7 +57,7 @@ def _beliefs(summary: Summary) -> Iterator[str]:
 def _belief(shift: BeliefShift, room: int) -> str:
     name = plain(shift.target) if shift.text is None else f"{plain(shift.target)} {shift.text}"
     above = f"{shift.start_above:.0%} -> {shift.end_above:.0%}"
-    numbers = f"{shift.start:>7.2f}{shift.end:>6.2f}{shift.end - shift.start:>+8.2f}{above:>15}"
+    numbers = f"{shift.start:>7.2f}{shift.end:>6.2f}{shift.end - shift.start:>+z8.2f}{above:>15}"
     return f"  {cut(name, room - 3):<{room - 2}}{numbers}"
 
 
