@@ -88,20 +88,19 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
 
 def _cast(scenario: Scenario, field: Ontology, people: People) -> Cast:
     brief = scenario.brief
-    blocks = tuple(field.block(attributes) for attributes in people.attributes)
-    for persona_id, block in zip(people.ids, blocks, strict=True):
+    portraits = field.portraits(people.attributes)
+    for persona_id, block in zip(people.ids, portraits.blocks, strict=True):
         if not block.strip():
             raise EmptyPersonaBlockError(persona_id)
-    leanings = [field.dispositions(attributes) for attributes in people.attributes]
     weights = [[claim.weights.get(d, 0.0) for d in brief.dimensions] for claim in brief.claims]
     return Cast(
         ids=people.ids,
         keys=stream_keys(people.ids),
-        blocks=blocks,
-        voices=tuple(field.voices(attributes) for attributes in people.attributes),
-        receptivity=np.array([x.receptivity for x in leanings], dtype=np.float64),
-        voice=np.array([x.voice for x in leanings], dtype=np.float64),
-        scepticism=np.array([x.scepticism for x in leanings], dtype=np.float64),
+        blocks=portraits.blocks,
+        voices=portraits.voices,
+        receptivity=portraits.receptivity,
+        voice=portraits.voice,
+        scepticism=portraits.scepticism,
         brand=brief.brand,
         proposition=brief.proposition,
         dimensions=brief.dimensions,

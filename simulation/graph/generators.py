@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from simulation.graph.follows import Follows, IntArray, tidy
@@ -17,6 +16,7 @@ from simulation.rng import stream_keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import networkx as nx
     from numpy.typing import NDArray
 
     from simulation.population import People
@@ -31,6 +31,8 @@ def watts_strogatz(spec: Graph, *, people: People, streams: Streams) -> Follows:
 
     The mean number of ties is `degree`; an odd one is rounded up to an even one.
     """
+    import networkx as nx  # noqa: PLC0415 - only this kind of graph needs it; slow to import
+
     n = len(people)
     degree = min(spec.degree, n - 1)
     degree += degree % 2  # n itself means that everybody is tied to everybody
@@ -43,6 +45,8 @@ def barabasi_albert(spec: Graph, *, people: People, streams: Streams) -> Follows
 
     An odd degree is rounded up to an even one.
     """
+    import networkx as nx  # noqa: PLC0415 - only this kind of graph needs it; slow to import
+
     n = len(people)
     ties = min((spec.degree + 1) // 2, n - 1)
     graph = nx.barabasi_albert_graph(n, ties, seed=_seed(streams))

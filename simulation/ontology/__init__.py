@@ -11,6 +11,7 @@ from simulation.ontology.attributes import (
 )
 from simulation.ontology.loading import from_bytes, load, shipped
 from simulation.ontology.ontology import Ontology
+from simulation.ontology.portraits import Portraits
 
 __all__ = [
     "Attribute",
@@ -18,6 +19,7 @@ __all__ = [
     "Distribution",
     "Level",
     "Ontology",
+    "Portraits",
     "ProbeQuestion",
     "from_bytes",
     "load",
