@@ -92,8 +92,8 @@ UTILITIES: dict[str, dict[str, float]] = {
         "voice": 0.30,
     },
     "complain": {"constant": -1.50, "grievance": 1.30, "voice": 0.30},
-    "buy": {"constant": -1.90, "interest": 0.20, "buying": 1.80},
-    "reject": {"constant": -1.90, "interest": 0.20, "rejecting": 1.80},
+    "buy": {"constant": -2.80, "interest": 0.20, "buying": 3.20},
+    "reject": {"constant": -2.80, "interest": 0.20, "rejecting": 3.20},
 }
 
 # Which item each action is about: a name of `Slots`; the rest look at the chosen item.
