@@ -357,11 +357,16 @@ WITH events AS (
     UNION ALL
     SELECT
         seen.tick, seen.persona_id, 1, seen.position, 'perceived',
-        coalesce(posts.author || ' (' || posts.kind || '): ' || posts.text,
+        -- A stimulus is called what the scenario calls it; a shared message names who wrote it.
+        coalesce(posts.author || ' (' || coalesce(told.kind, posts.kind)
+                 || CASE posts.kind WHEN 'repost' THEN coalesce(' of ' || parents.author, '')
+                    ELSE '' END || '): ' || posts.text,
                  stimuli.source || ' (' || stimuli.kind || '): ' || stimuli.text),
         coalesce(CAST(seen.post_id AS VARCHAR), seen.stimulus_id), seen.score
     FROM exposures AS seen
     LEFT JOIN posts USING (post_id)
+    LEFT JOIN posts AS parents ON parents.post_id = posts.parent_id
+    LEFT JOIN stimuli AS told ON told.stimulus_id = posts.stimulus_id
     LEFT JOIN stimuli ON stimuli.stimulus_id = seen.stimulus_id
     UNION ALL
     SELECT
