@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation.graph.follows import Follows, IntArray, tidy
+from simulation.mind import elementary
 from simulation.rng import stream_keys
 
 if TYPE_CHECKING:
@@ -107,8 +108,8 @@ def _skips(pairs: int, chance: float, name: str, streams: Streams) -> IntArray:
     while last < pairs:
         places = np.arange(index, index + chunk)
         draws = streams.uniform("graph:skip", tick=0, keys=key, index=places)
-        with np.errstate(divide="ignore"):  # a chance of 1 skips nobody: log(0) = -inf
-            gaps = 1.0 + np.floor(np.log(draws) / np.log1p(-chance))
+        # A chance of 1 skips nobody: log(0) is -infinity.
+        gaps = 1.0 + np.floor(elementary.log(draws) / elementary.log1p(-chance))
         found.append(last + np.cumsum(np.minimum(gaps, pairs + 1.0)))
         last, index = float(found[-1][-1]), index + chunk
     ties = np.concatenate(found)
