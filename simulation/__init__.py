@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from simulation.analysis.compare import compare
     from simulation.errors import SimulationError
     from simulation.runlog import RunFile as Run
-    from simulation.scenario import Scenario, read_scenario
     from simulation.runs import simulate
+    from simulation.scenario import Scenario, read_scenario
     from simulation.society import Persona, Society
 
 _HOME = {  # public name: where it lives

@@ -12,6 +12,7 @@ from simulation.memory import MemoryStore
 from simulation.mind import cadence
 from simulation.models.base import Cast
 from simulation.rng import Streams, stream_keys
+from simulation.spelling import did_you_mean
 from simulation.texts import Texts
 from simulation.world import Event, Network, World
 
@@ -91,26 +92,26 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
         texts=Texts(encoder.encode, width=encoder.width),
         peer_credibility=scenario.rule.credibility.peer,
         personality=personalities,
+        notes=follows.notes,
     )
     return world, field, people
 
 
 def _cast(scenario: Scenario, field: Ontology, people: People) -> Cast:
     brief = scenario.brief
-    blocks = tuple(field.block(attributes) for attributes in people.attributes)
-    for persona_id, block in zip(people.ids, blocks, strict=True):
+    portraits = field.portraits(people.attributes)
+    for persona_id, block in zip(people.ids, portraits.blocks, strict=True):
         if not block.strip():
             raise EmptyPersonaBlockError(persona_id)
-    leanings = [field.dispositions(attributes) for attributes in people.attributes]
     weights = [[claim.weights.get(d, 0.0) for d in brief.dimensions] for claim in brief.claims]
     return Cast(
         ids=people.ids,
         keys=stream_keys(people.ids),
-        blocks=blocks,
-        voices=tuple(field.voices(attributes) for attributes in people.attributes),
-        receptivity=np.array([x.receptivity for x in leanings], dtype=np.float64),
-        voice=np.array([x.voice for x in leanings], dtype=np.float64),
-        scepticism=np.array([x.scepticism for x in leanings], dtype=np.float64),
+        blocks=portraits.blocks,
+        voices=portraits.voices,
+        receptivity=portraits.receptivity,
+        voice=portraits.voice,
+        scepticism=portraits.scepticism,
         brand=brief.brand,
         proposition=brief.proposition,
         dimensions=brief.dimensions,
@@ -178,7 +179,7 @@ def _audience(
     for name, values in stimulus.audience.items():
         where = f"stimuli[{index}].audience.{name}"
         if name not in field:
-            message = f'"{name}" is not an attribute{ontology.did_you_mean(name, names)}'
+            message = f'"{name}" is not an attribute{did_you_mean(name, names)}'
             problems.append(Problem(where=where, message=message))
             continue
         allowed = set()

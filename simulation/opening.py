@@ -1,4 +1,4 @@
-"""What a run says before its first tick: personas, claims, beliefs, follows, stimuli."""
+"""What a run says before its first tick: personas, claims, beliefs, follows, stimuli, notes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from simulation import records
 from simulation.rng import sha256_hex
-from simulation.turn.columns import constant
+from simulation.turn.columns import constant, repeated
 from simulation.turn.rows import persona_column
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def opening(world: World, people: People) -> tuple[Rows, ...]:
         _beliefs(world),
         _edges(world),
         _stimuli(world),
+        _notes(world),
     )
 
 
@@ -86,4 +87,16 @@ def _stimuli(world: World) -> records.Stimuli:
         ),
         stance=np.array([event.stance for event in events], dtype=np.float64),
         credibility=np.array([event.credibility for event in events], dtype=np.float64),
+    )
+
+
+def _notes(world: World) -> records.Rejections:
+    """Return what the edge list lost on the way; it concerns no persona in particular."""
+    count = len(world.notes)
+    return records.Rejections(
+        tick=repeated(count, 0),
+        persona_id=records.Coded(codes=repeated(count, -1), names=()),
+        purpose=constant(count, "graph"),
+        kind=constant(count, "edges"),
+        detail=world.notes,
     )

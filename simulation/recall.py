@@ -74,7 +74,8 @@ def recall(
     what each persona is looking at.  now: the tick.  tau: time constant, ticks, > 0.
     k: (A,) slots of each persona, >= 0.  mode: one of `MODES`.
     keys: (A,) stream keys of the personas; only `random` draws (stream "recall-random", index
-    memory id).
+    the memory's place among those that the persona holds, oldest first: an id would depend on how
+    much others wrote).
 
     Raises:
         ValueError: the mode is unknown, or a memory was written after `now`.
@@ -103,8 +104,8 @@ def recall(
 
 def _draws(held: Held, streams: Streams, keys: UIntArray, *, now: int) -> FloatArray:
     """Return a uniform draw per memory, (A, H): the best k of them are k at random."""
-    index = np.maximum(held.memory_id, 0)
-    return streams.uniform("recall-random", tick=now, keys=keys[:, None], index=index)
+    place = np.arange(held.memory_id.shape[1])
+    return streams.uniform("recall-random", tick=now, keys=keys[:, None], index=place)
 
 
 def _score(mode: str, parts: tuple[FloatArray, ...], used: BoolArray) -> FloatArray:

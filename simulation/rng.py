@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simulation.mind import elementary
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -78,7 +80,7 @@ class Streams:
     ) -> FloatArray:
         """Return standard Gumbel draws: the argmax of utility + gumbel is a logit choice."""
         draws = self.uniform(purpose, tick=tick, keys=keys, index=index)
-        return np.asarray(-np.log(-np.log(draws)))
+        return -elementary.log(-elementary.log(draws))
 
     def normal(
         self, purpose: str, *, tick: int, keys: UIntArray, index: ArrayLike = 0
@@ -87,7 +89,7 @@ class Streams:
         place = np.asarray(index, dtype=np.uint64) * np.uint64(2)
         radius = self.uniform(purpose, tick=tick, keys=keys, index=place)
         angle = self.uniform(purpose, tick=tick, keys=keys, index=place + np.uint64(1))
-        return np.asarray(np.sqrt(-2.0 * np.log(radius)) * np.cos(2.0 * np.pi * angle))
+        return np.sqrt(-2.0 * elementary.log(radius)) * elementary.cos_of_turns(angle)
 
     def permutation(self, purpose: str, *, keys: UIntArray, tick: int = 0) -> NDArray[np.int64]:
         """Return a permutation of range(len(keys)): the order of one draw per key."""

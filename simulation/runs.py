@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation.engine import Engine
-from simulation.errors import RunStoppedError
+from simulation.errors import RunFileError, RunStoppedError
+from simulation.rng import sha256_hex
 from simulation.runlog import RunHeader, RunWriter
 from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario, read_scenario
 
@@ -62,10 +63,29 @@ def simulate(
     """
     loaded = _loaded(scenario, settings, access or Access())
     engine = Engine(loaded, seed)
-    path = Path(out) if out is not None else free_path(loaded.scenario.name, engine.seed)
-    with RunWriter.create(path, header(loaded, engine)) as writer:
-        _run(engine, writer, path, on_tick)
-    return path
+    with _new_file(header(loaded, engine), out) as writer:
+        try:
+            _run(engine, writer, on_tick)
+        except KeyboardInterrupt:
+            writer.finish("interrupted")
+            raise RunStoppedError(
+                f"interrupted after tick {writer.last_tick} of {engine.scenario.horizon}; "
+                f"{writer.path} holds every finished tick"
+            ) from None
+    return Path(writer.path or "")
+
+
+def _new_file(run: RunHeader, out: str | Path | None) -> RunWriter:
+    """Return a writer to `out`, or to the next free file of `runs/`, whoever else takes one."""
+    if out is not None:
+        return RunWriter.create(out, run)
+    while True:
+        path = free_path(run.scenario_name, run.seed)
+        try:
+            return RunWriter.create(path, run)
+        except RunFileError:
+            if not path.exists():
+                raise
 
 
 def check(loaded: Loaded) -> World:
@@ -109,7 +129,8 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
         run_id=uuid.uuid4().hex,
         scenario_name=scenario.name,
         scenario_yaml=loaded.text,
-        scenario_sha256=loaded.sha256,
+        scenario_sha256=sha256_hex(loaded.text),
+        settings=loaded.settings,
         seed=engine.seed,
         engine_version=_version("simulation"),
         horizon=scenario.horizon,
@@ -128,25 +149,14 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
 def _run(
     engine: Engine,
     writer: RunWriter,
-    path: Path,
     on_tick: Callable[[TickRecords], None] | None,
 ) -> None:
-    """Step to the horizon, one transaction a tick."""
-    try:
-        _keep(writer, engine.records, 0.0, on_tick)
-        while engine.world.tick < engine.scenario.horizon:
-            started = time.perf_counter()
-            records = engine.advance()
-            _keep(writer, records, time.perf_counter() - started, on_tick)
-    except KeyboardInterrupt:
-        writer.finish("interrupted")
-        raise RunStoppedError(
-            f"interrupted after tick {writer.last_tick} of {engine.scenario.horizon}; "
-            f"{path} holds every finished tick"
-        ) from None
-    except BaseException:
-        writer.finish("failed")
-        raise
+    """Step to the horizon, one transaction a tick; the writer marks a run that fails."""
+    _keep(writer, engine.records, 0.0, on_tick)
+    while engine.world.tick < engine.scenario.horizon:
+        started = time.perf_counter()
+        records = engine.advance()
+        _keep(writer, records, time.perf_counter() - started, on_tick)
     writer.finish("complete")
 
 

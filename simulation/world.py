@@ -108,7 +108,8 @@ class World:
 
     personality: of the P personas.
     activity: (P,) chance of a turn.  tier: (P,) 0 cheap, 1 frontier.  interval: (P,) turns between
-    reflections.  peer_credibility: [0, 1], of what personas publish.
+    reflections.  peer_credibility: [0, 1], of what personas publish.  notes: what of the input was
+    left out, in words.
     beliefs, initial, reflected: (P, T) now, at tick 0, after the last reflection (or at tick 0).
     heard: (P, C, 2) times each claim was met, affirmed and denied.  turns, since_reflection:
     (P,) counts.  last_turn, last_reflection: (P,) ticks, 0 for never.  decided: (P,) bought or
@@ -138,6 +139,7 @@ class World:
     decided: BoolArray
     block: IntArray
     proposition: int
+    notes: tuple[str, ...] = ()
     shown: dict[int, BoolArray] = field(default_factory=dict)
     journal: bytes = b"\0" * 32
 
@@ -156,6 +158,7 @@ class World:
         texts: Texts,
         peer_credibility: float,
         personality: Personalities,
+        notes: tuple[str, ...] = (),
     ) -> World:
         """Return the world at tick 0, before anything happened."""
         count = len(cast.ids)
@@ -182,6 +185,7 @@ class World:
             decided=np.zeros(count, dtype=bool),
             block=texts.intern(cast.blocks),
             proposition=int(texts.intern([cast.proposition])[0]),
+            notes=notes,
         )
 
     @property

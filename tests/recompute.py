@@ -11,13 +11,14 @@ import json
 import math
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 TOLERANCE = 1e-5
 BASE = {
@@ -327,7 +328,8 @@ def final_decisions(run: Run) -> list[str]:
     return [f"{persona}: decided {count} times" for persona, count in twice]
 
 
-CHECKS: tuple[Callable[[Run], list[str]], ...] = (
+Check = Callable[[Run], list[str]]
+CHECKS: tuple[Check, ...] = (
     tau,
     belief_chain,
     importances,

@@ -74,6 +74,7 @@ def make_feed(turns: int, slots: int = 1, **given: Any) -> FeedView:
         "sponsored": np.zeros(shape, dtype=bool),
         "question": np.zeros(shape, dtype=bool),
         "followable": np.zeros(shape, dtype=bool),
+        "outside": np.zeros(shape, dtype=bool),
         "source_names": lambda post: names.get(post, f"Source {post % 7}"),
     }
     return FeedView(**(setting | given))
@@ -191,6 +192,7 @@ def _feed(rng: np.random.Generator, people: int, slots: int) -> FeedView:
         sponsored=used & media & (post < 3),
         question=used & (rng.random(shape) < 0.03),
         followable=(author >= 0) & (rng.random(shape) < 0.1),
+        outside=(author < 0) | (rng.random(shape) < 0.2),
     )
 
 

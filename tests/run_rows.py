@@ -112,6 +112,7 @@ def header(**changes: Any) -> RunHeader:
         "scenario_name": "bar",
         "scenario_yaml": "name: bar\n",
         "scenario_sha256": "a" * 64,
+        "settings": (),
         "seed": 7,
         "engine_version": "0.1.0",
         "horizon": 4,

@@ -201,6 +201,42 @@ def test_validate_as_json_counts_what_would_be_made(cli: Callable[..., Run]) -> 
     assert (told["ok"], told["personas"], told["claims"]) == (True, 5, ["C1", "C2"])
 
 
+LOSSY = "10 11\n11 10\n12 12\n" + "".join(f"{i} {i + 1}\n" for i in range(12, 30))
+
+
+@pytest.fixture
+def edges(folder: Path) -> tuple[str, ...]:
+    (folder / "edges.txt").write_text(LOSSY, encoding="utf-8")
+    graph = {"kind": "edges", "file": "edges.txt", "assign": "permutation"}
+    return ("--set", f"graph={json.dumps(graph)}")
+
+
+def test_what_an_edge_file_lost_is_told_by_validate(
+    cli: Callable[..., Run], edges: tuple[str, ...]
+) -> None:
+    code, out, _ = cli("validate", "small.yaml", *edges)
+    assert code == 0
+    assert "graph: 9 of 21 nodes are unused;" in out
+    assert "graph: 1 lines tie a node to itself and drop" in out
+    _, out, _ = cli("validate", "small.yaml", *edges, "--json")
+    assert len(json.loads(out)["notes"]) >= 2
+
+
+def test_what_an_edge_file_lost_is_in_the_run_and_its_summary(
+    cli: Callable[..., Run], edges: tuple[str, ...]
+) -> None:
+    code, out, _ = cli("run", "small.yaml", *edges, "--out", "lossy.duckdb", "--json")
+    assert code == 0
+    told = json.loads(out)
+    _, checked, _ = cli("validate", "small.yaml", *edges, "--json")
+    assert told["notes"] == json.loads(checked)["notes"]
+    assert told["failures"] == []
+    with RunFile.open(Path("lossy.duckdb")) as opened:
+        found = opened.query("SELECT DISTINCT tick, persona_id, purpose, kind FROM rejections")
+        assert found.rows == [(0, None, "graph", "edges")]
+        assert not opened.query("SELECT * FROM persona_timeline WHERE persona_id IS NULL").rows
+
+
 def test_validate_asks_no_server(cli: Callable[..., Run]) -> None:
     settings = ("--set", "encoder={name: openai, model: m, base_url: 'http://127.0.0.1:9'}")
     code, out, _ = cli("validate", "small.yaml", *settings)

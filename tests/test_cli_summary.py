@@ -181,6 +181,27 @@ def test_a_run_warns_when_reflections_fill_more_than_four_fifths(
     assert ("Warning   reflections are 83%" in words(summary)) is warns
 
 
+def dropped(*details: str) -> records.Rejections:
+    given = {"purpose": "graph", "kind": "edges", "persona_id": None, "tick": 0}
+    return rows(records.Rejections, [given | {"detail": detail} for detail in details])
+
+
+def test_what_the_edge_file_lost_is_told_in_its_order_and_is_no_failure(tmp_path: Path) -> None:
+    notes = ("7 of 9 nodes are unused; 12 lines drop", "3 lines tie a node to itself and drop")
+    summary = made(tmp_path, [start(extra=[dropped(*notes)]), tick(1)])
+    assert summary.notes == notes
+    assert summary.failures == ()
+    said = words(summary)
+    assert [line for line in said.splitlines() if line.startswith("Note ")] == [
+        f"Note      graph: {note}" for note in notes
+    ]
+
+
+def test_a_run_that_lost_nothing_has_no_notes(told: Summary) -> None:
+    assert told.notes == ()
+    assert "Note " not in words(told)
+
+
 def test_the_pace_is_turns_by_the_time_from_start_to_end(told: Summary) -> None:
     assert told.seconds > 0
     assert told.turns_per_s == pytest.approx(told.turns / told.seconds)

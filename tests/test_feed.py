@@ -63,7 +63,7 @@ def build(town: Town, log: PostLog, **ranking: float) -> feed.Feeds:
         rows=np.arange(PEOPLE),
         last_turn=np.array(town.last_turn, dtype=np.int64),
         tick=TICK,
-        ranking=feed.Ranking(size=town.size, **ranking),  # type: ignore[arg-type]
+        ranking=feed.Ranking(size=town.size, **ranking),
         similarity=lambda rows, posts: ((rows * 7 + posts * 3) % 11) / 11.0,
     )
 

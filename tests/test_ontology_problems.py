@@ -4,7 +4,6 @@ import pytest
 
 from simulation import ontology
 from simulation.errors import ScenarioError
-from simulation.ontology.reading import listed
 
 COLOUR = """
   - id: colour
@@ -183,15 +182,22 @@ def test_a_table_of_too_many_combinations_is_refused() -> None:
         ("name: x\nattributes: {}", "a list is needed"),
         ("name: x\nattributes: [1]", "a mapping is needed"),
         ("name: x\nattributes: []", "must not be empty"),
-        ("name: x\nname: y\nattributes: []", "line 2  name  this key stands twice"),
-        ("name: [x", "not valid YAML"),
-        ("name: x\n? [a]\n: b", "a key must be a text"),
+        ("name: x\nname: y\nattributes: []", "line 2  name  appears twice; first in line 1"),
+        ("name: [x", "this is not YAML: "),
+        ("name: x\n? [a]\n: b", "line 2  a key must be text, not a list"),
         ("name: !!python/object/apply:os.system [ls]", "the tag"),
         ("name: !mine x", "the tag !mine is not allowed"),
         ("a: &a [x]\nname: *a", "anchors and aliases are not allowed"),
         ("[" * 30 + "]" * 30, "nested deeper than 20 levels"),
-        ("name: x\ndescription: " + "9" * 5000 + "\nattributes: []", "not a usable number"),
-        ("name: 2020-01-01\nattributes: []", "characters that are not allowed here"),
+        (
+            "name: x\ndescription: " + "9" * 5000 + "\nattributes: []",
+            "line 2  description  a number of 5000 digits is too long",
+        ),
+        (
+            "name: 2020-01-01\nattributes: []",
+            "line 1  name  YAML reads 2020-01-01 as a date; put it in quotes",
+        ),
+        ('name: "2020-01-01"\nattributes: []', "characters that are not allowed here"),
         ("name: yes\nattributes: []", "put it in quotes; found True"),
         ("name: x\nname2: y\nattributes: []", 'unknown key; did you mean "name"?'),
     ],
@@ -205,11 +211,11 @@ def test_a_hostile_pile_of_brackets_costs_no_stack() -> None:
 
 
 def test_a_huge_file_is_not_parsed() -> None:
-    assert "at most 2,000,000 are read" in problems("", head="#" * 2_000_001)[0]
+    assert "is larger than 1953 KiB" in problems("", head="#" * 2_000_001)[0]
 
 
 def test_a_file_in_another_encoding_is_a_problem() -> None:
-    with pytest.raises(ScenarioError, match="byte 6 is not UTF-8"):
+    with pytest.raises(ScenarioError, match="line 1  is not UTF-8 text; save it as UTF-8"):
         ontology.from_bytes(b"name: \xff", source="x.yaml")
 
 
@@ -218,6 +224,14 @@ def test_a_byte_order_mark_is_no_problem() -> None:
     assert ontology.from_bytes(data, source="x.yaml").name == "x"
 
 
-def test_long_lists_are_cut_with_their_rest_counted() -> None:
-    assert listed(["a", "b", "c"], most=2) == "a, b and 1 more"
-    assert listed([]) == ""
+def test_what_yaml_misreads_and_what_the_shape_refuses_are_told_together() -> None:
+    found = problems("", head="name: 12:30\nname: x\nattributes: [{id: a, kind: txt}]\nmore: 1")
+    assert found == [
+        (
+            "line 1  name  some YAML readers take 12:30 for a number in base 60; "
+            'put it in quotes: "12:30"'
+        ),
+        "line 2  name  appears twice; first in line 1",
+        "line 3  attributes[0].kind  must be 'category', 'number' or 'text'; found 'txt'",
+        "line 4  more  unknown key",
+    ]

@@ -144,6 +144,7 @@ def test_few_messages_are_not_scaled() -> None:
     initial=arrays(np.float64, (A, C), elements=UNIT),
     claim=arrays(np.int64, (A, F), elements=st.integers(-1, C - 1)),
     place=arrays(np.float64, (A, F), elements=UNIT),
+    judged=arrays(np.float64, (A, F), elements=UNIT),
     openness=arrays(np.float64, (A, F), elements=st.floats(0.0, 4.0)),
     peer=arrays(np.bool_, (A, F)),
     persuasion=UNIT,
@@ -155,6 +156,7 @@ def test_a_credence_never_leaves_the_range_of_what_it_was_and_met(
     initial: FloatArray,
     claim: IntArray,
     place: FloatArray,
+    judged: FloatArray,
     openness: FloatArray,
     peer: opinion.BoolArray,
     persuasion: float,
@@ -167,6 +169,7 @@ def test_a_credence_never_leaves_the_range_of_what_it_was_and_met(
         initial=initial,
         claim=claim,
         place=place,
+        judged=judged,
         share=share,
         peer=peer & (claim >= 0),
         influence=influence,
@@ -175,7 +178,8 @@ def test_a_credence_never_leaves_the_range_of_what_it_was_and_met(
     after = credence + moved.change
     for a in range(A):
         for c in range(C):
-            met = place[a, claim[a] == c].tolist()
+            about = claim[a] == c
+            met = [*judged[a, about], *place[a, about & peer[a]]]
             first = [initial[a, c]] if stubbornness > 0.0 else []
             reach = [credence[a, c], *first, *met]
             assert min(reach) - 1e-12 <= after[a, c] <= max(reach) + 1e-12
@@ -190,6 +194,7 @@ def test_peers_pull_towards_their_mean() -> None:
         initial=row(0.2),
         claim=claims_of(0, 0, 0),
         place=row(0.4, 1.0, 0.0),
+        judged=row(0.0, 0.0, 0.0),
         share=row(0.0, 0.0, 0.0),
         peer=np.array([[True, True, False]]),
         influence=0.5,
@@ -206,12 +211,39 @@ def test_stubbornness_pulls_back_to_the_first_credence() -> None:
         initial=row(0.4),
         claim=none.astype(np.int64),
         place=none,
+        judged=none,
         share=none,
         peer=none.astype(bool),
         influence=1.0,
         stubbornness=0.25,
     )
     assert moved.change[0, 0] == pytest.approx(-0.1, abs=1e-15)
+
+
+def test_a_message_persuades_towards_where_it_is_judged_to_stand() -> None:
+    moved = opinion.move(
+        credence=row(0.5),
+        initial=row(0.5),
+        claim=claims_of(0),
+        place=row(1.0),
+        judged=row(0.3),
+        share=row(0.5),
+        peer=np.array([[False]]),
+        influence=0.5,
+        stubbornness=0.0,
+    )
+    assert moved.change[0, 0] == pytest.approx(0.5 * (0.3 - 0.5), abs=1e-15)
+
+
+@given(
+    arrays(np.float64, (A, F), elements=UNIT),
+    arrays(np.float64, (A, F), elements=st.floats(-3.0, 3.0)),
+)
+def test_judging_stays_a_position_and_keeps_order(place: FloatArray, shift: FloatArray) -> None:
+    judged = opinion.judge(place, shift)
+    assert ((judged >= 0.0) & (judged <= 1.0)).all()
+    assert (opinion.judge(place, shift + 0.1) >= judged).all()
+    assert np.array_equal(opinion.judge(place, np.zeros_like(shift)), place)
 
 
 def test_the_bound_of_confidence_itself_is_near() -> None:

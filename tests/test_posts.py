@@ -5,7 +5,7 @@ import numpy as np
 from simulation.posts import KIND_CODE, PostLog
 
 
-def publish(log: PostLog, **columns: list[float]) -> list[int]:
+def publish(log: PostLog, **columns: list[int]) -> list[int]:
     count = len(columns["author"])
     whole = {
         "tick": [1] * count,
@@ -17,10 +17,11 @@ def publish(log: PostLog, **columns: list[float]) -> list[int]:
         "stimulus": [-1] * count,
     } | {k: v for k, v in columns.items() if k not in ("stance", "credibility")}
     real = {"stance": [0.0] * count, "credibility": [0.5] * count}
-    return log.publish(
+    ids: list[int] = log.publish(
         {name: np.array(values, dtype=np.int64) for name, values in whole.items()},
         {name: np.array(values, dtype=np.float64) for name, values in real.items()},
     ).tolist()
+    return ids
 
 
 def test_ids_are_places_in_order_of_publication() -> None:

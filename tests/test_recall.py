@@ -90,12 +90,12 @@ def plain_recall(
     ]
     lows, highs = ([f(column) for column in zip(*parts, strict=True)] for f in (min, max))
     entries = []
-    for (i, memory), (r, w, c) in zip(own, parts, strict=True):
+    for place, ((i, memory), (r, w, c)) in enumerate(zip(own, parts, strict=True)):
         scaled = [
             (x - low) / (high - low) if high > low else 0.0
             for x, low, high in zip((r, w, c), lows, highs, strict=True)
         ]
-        draw = STREAMS.uniform("recall-random", tick=NOW, keys=KEYS[row], index=i)
+        draw = STREAMS.uniform("recall-random", tick=NOW, keys=KEYS[row], index=place)
         score = {
             "product": r * w * c,
             "semantic": c,
@@ -154,6 +154,16 @@ def test_recall_never_depends_on_another_persona_s_memories(
     for name in (field.name for field in fields(Recalled)):
         np.testing.assert_array_equal(getattr(alone, name), getattr(among, name))
         np.testing.assert_array_equal(getattr(crowded, name)[1], getattr(alone, name)[0, :3])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_how_much_others_wrote_before_changes_no_score(mode: str) -> None:
+    own = [(1, tick, 0.1 * tick, tick % 6) for tick in range(7)]
+    others = [(row, 0, 0.5, 3) for row in (0, 2, 2, 2, 0)]
+    alone = call(store_of(own), mode=mode, rows=[1], query=[4], k=[5])
+    later = call(store_of(others + own), mode=mode, rows=[1], query=[4], k=[5])
+    for name in ("position", "recency", "importance", "relevance", "score"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(later, name))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -77,8 +77,10 @@ def test_the_parameters_are_those_of_a_scenario_with_their_defaults() -> None:
 def test_a_favourable_trustworthy_message_raises_belief() -> None:
     requests = make_requests(PEOPLE)
     answer = model().react(requests)
-    assert (answer.change[:, DEPTH] >= 0.0).all()
     assert 0.05 < answer.change[:, DEPTH].mean() < 0.35
+    assert (answer.change[:, DEPTH] >= 0.0).mean() > 0.8
+    alike = model(judgement=0.0).react(requests)
+    assert (alike.change[:, DEPTH] >= 0.0).all()
     assert answer.change[:, :DEPTH].mean(axis=0).tolist() == sorted(
         answer.change[:, :DEPTH].mean(axis=0), reverse=True
     )  # weights .6, .3, .2
@@ -87,7 +89,22 @@ def test_a_favourable_trustworthy_message_raises_belief() -> None:
 
 def test_a_denial_lowers_belief_as_much_as_an_affirmation_raises_it_from_the_middle() -> None:
     denial = make_requests(PEOPLE, feed=make_feed(PEOPLE, stance=np.full((PEOPLE, 1), -1.0)))
-    assert moved(denial) == pytest.approx(-moved(make_requests(PEOPLE)), abs=1e-12)
+    affirmation = moved(make_requests(PEOPLE), judgement=0.0)
+    assert moved(denial, judgement=0.0) == pytest.approx(-affirmation, abs=1e-12)
+
+
+def test_personas_judge_a_message_differently_and_stay_with_their_judgement() -> None:
+    first = model(dispersion=0.0).react(make_requests(PEOPLE)).change[:, DEPTH]
+    assert first.min() < 0.0 < first.max()
+    again = model(dispersion=0.0).react(make_requests(PEOPLE, tick=9)).change[:, DEPTH]
+    assert np.array_equal(np.sign(first), np.sign(again))
+
+
+def test_a_shared_message_is_no_opinion_of_who_shares_it() -> None:
+    shared = make_feed(PEOPLE, author=np.full((PEOPLE, 1), PEOPLE - 1), outside=column_of(1) > 0)
+    requests = make_requests(PEOPLE, feed=shared)
+    assert not moved(requests, persuasion=0.0, influence=1.0)
+    assert moved(requests, influence=0.0) > 0.05
 
 
 def test_repetition_saturates() -> None:
@@ -137,7 +154,8 @@ def test_without_a_dimension_of_trust_ads_are_heard_out() -> None:
 def test_firm_opponents_move_less_than_the_gap_alone_would_have_it() -> None:
     opposed = make_requests(PEOPLE, beliefs=with_beliefs(DEPTH, 0.1))
     biased, unbiased = (
-        moved(opposed, confirmation_bias=bias, dispersion=0.0) for bias in (0.5, 0.0)
+        moved(opposed, confirmation_bias=bias, dispersion=0.0, judgement=0.0)
+        for bias in (0.5, 0.0)
     )
     assert biased == pytest.approx((1.0 - 0.5 * 0.8) * unbiased)
 
@@ -216,7 +234,7 @@ def test_each_change_names_the_slot_that_caused_it() -> None:
 
 def test_a_dimension_at_its_end_has_no_cause() -> None:
     requests = make_requests(PEOPLE, beliefs=with_beliefs(0, 1.0))
-    assert (model().react(requests).cause[:, 0] == -1).all()
+    assert (model(judgement=0.0).react(requests).cause[:, 0] == -1).all()
 
 
 def equal(some: Reactions, other: Reactions) -> bool:
@@ -250,6 +268,7 @@ def test_an_answer_depends_neither_on_the_order_nor_on_the_company_of_its_row(
 
 def test_empty_slots_behind_a_feed_change_nothing() -> None:
     empty: dict[str, Any] = {"sponsored": False, "question": False, "followable": False}
+    empty["outside"] = False
     empty |= dict.fromkeys(("post", "author", "text", "claim"), -1)
     empty |= dict.fromkeys(("stance", "credibility", "relevance"), 0.0)
     wider: Any = {
@@ -273,7 +292,7 @@ def test_personas_with_different_blocks_and_voices_answer_differently() -> None:
     said = [text for text in answer.words if text]
     assert len(set(said)) > 0.9 * len(said)
     relevant = make_feed(PEOPLE, relevance=np.linspace(0.05, 0.45, PEOPLE)[:, None])
-    other = model(dispersion=0.0).react(make_requests(PEOPLE, feed=relevant))
+    other = model(dispersion=0.0, judgement=0.0).react(make_requests(PEOPLE, feed=relevant))
     assert (np.diff(other.change[:, DEPTH]) > 0.0).all()
 
 

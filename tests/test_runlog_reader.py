@@ -313,7 +313,8 @@ def test_a_damaged_log_says_what_to_do_and_doing_it_helps(tmp_path: Path) -> Non
     path, log = tmp_path / "run.duckdb", tmp_path / "run.duckdb.wal"
     subprocess.run([sys.executable, "-c", _UNFINISHED, str(path)], env=ENVIRONMENT, check=False)
     content = bytearray(log.read_bytes())
-    content[len(content) // 2] ^= 0xFF
+    third = len(content) // 3
+    content[third : third + 512] = bytes(byte ^ 0xFF for byte in content[third : third + 512])
     log.write_bytes(content)
     with pytest.raises(RunFileError, match=r"run\.duckdb\.wal, is damaged.* move .* away"):
         RunFile.open(path)

@@ -318,7 +318,7 @@ def test_a_failed_probe_is_a_row_with_no_answer_and_changes_nothing() -> None:
 
 
 def test_an_empty_persona_block_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulation.ontology.Ontology.block", lambda *_: " ")
+    monkeypatch.setattr("simulation.ontology.Attribute.sentence", lambda *_: " ")
     with pytest.raises(EmptyPersonaBlockError, match="p0000"):
         Society(small())
 

@@ -35,6 +35,7 @@ from simulation.models.words import (
     shorten,
     speeches,
 )
+from simulation.models.words.matters import fitting, matters
 from simulation.models.words.text import bands
 from simulation.rng import Streams
 
@@ -95,8 +96,8 @@ LISTS: tuple[tuple[object, ...], ...] = (
     *phrases.TAILS,
     *phrases.ADDRESSES.values(),
     *phrases.ECHOES,
-    *phrases.REASONS_TO_ACCEPT,
-    *phrases.REASONS_TO_REFUSE,
+    *(forms for pair in phrases.REASONS_TO_ACCEPT for forms in pair),
+    *(forms for pair in phrases.REASONS_TO_REFUSE for forms in pair),
     phrases.QUESTIONS,
     phrases.COMPLAINTS,
     phrases.GRIEVANCES,
@@ -181,6 +182,32 @@ def test_voices_are_heard_at_times() -> None:
     assert any(", as a nurse. " in text for text in heard)
 
 
+def test_a_voice_of_another_matter_is_not_heard_and_one_of_the_matter_more_often() -> None:
+    voices = ("as a nurse", "with my diabetes", "counting my protein")
+    texts = speech_batch("post", 0.3, cast=make_cast(400, voices=(voices,) * 400))
+
+    def heard(voice: str) -> int:
+        return sum(voice in text or text.startswith(voice.capitalize()) for text in texts)
+
+    assert heard("with my diabetes") == 0
+    assert heard("counting my protein") > 1.3 * heard("as a nurse") > 0
+
+
+def test_voices_fit_a_topic_of_which_nothing_is_known() -> None:
+    voices = ("with my diabetes", "as a nurse", "with my car")
+    assert fitting(voices, "The moon is round.") == list(voices)
+    assert fitting(voices, "Fewer cars on the ring road") == [voices[1], voices[2], voices[2]]
+    assert fitting(voices, "This VACCINE, does it help?") == [voices[0], voices[0], voices[1]]
+    assert fitting((), "tram") == []
+
+
+def test_a_stem_is_the_beginning_of_a_word_and_a_full_stop_its_end() -> None:
+    assert matters("a car") == matters("the trams") > 0
+    assert matters("a carer") == matters("careful") == 0
+    assert matters("he said: 'vaccinate!'") == matters("flu") > 0
+    assert matters("") == matters("🙂 中文") == 0
+
+
 @pytest.mark.parametrize("voice", ["🙂 always", "中文", ""])
 def test_a_voice_that_has_no_capital_never_starts_a_text(voice: str) -> None:
     texts = speech_batch("post", 0.3, cast=make_cast(400, voices=((voice,),) * 400))
@@ -222,7 +249,8 @@ def test_the_model_echoes_what_agrees_or_differs_and_nothing_faint(
     requests = make_requests(
         300, beliefs=beliefs, recalled=recalled, allowed=allow(300, "comment")
     )
-    words = RULE.react(requests).words
+    unmoved = RuleModel(parameters=RuleParameters(persuasion=0.0), streams=Streams(11))
+    words = unmoved.react(requests).words
     every = (*phrases.ECHOES[0], *phrases.ECHOES[1])
     echoes = [text for text in words if text.endswith(every)]
     assert all(text.endswith(allowed) for text in echoes)
@@ -239,27 +267,29 @@ def test_the_tone_about_no_claim_is_that_of_the_brands_appeal(appeal: float, ban
     assert not answer.stance.any()
 
 
-@pytest.mark.parametrize(
-    ("action", "feeling", "reasons"),
-    [
-        ("buy", 0.6, phrases.REASONS_TO_ACCEPT[0]),
-        ("buy", -0.6, phrases.REASONS_TO_ACCEPT[1]),
-        ("reject", -0.6, phrases.REASONS_TO_REFUSE[0]),
-        ("reject", 0.6, phrases.REASONS_TO_REFUSE[1]),
-    ],
-)
-def test_a_decision_gives_its_reason(
-    action: str, feeling: float, reasons: tuple[tuple[str, str], ...]
+@pytest.mark.parametrize("weight", [0.4, -0.4])
+@pytest.mark.parametrize("feeling", [0.6, 0.2, -0.2, -0.6])
+@pytest.mark.parametrize("action", ["buy", "reject"])
+def test_a_decision_gives_its_reason_and_a_believed_rumour_speaks_against(
+    action: str, feeling: float, weight: float
 ) -> None:
-    texts = speech_batch(action, feeling)
+    weights, favourable = np.full((3, 3), weight), weight > 0.0
+    texts = speech_batch(action, feeling, cast=make_cast(400, weights=weights))
+    lists = phrases.REASONS_TO_ACCEPT if action == "buy" else phrases.REASONS_TO_REFUSE
+    speaks_for = ((feeling > 0.0) == favourable) == (action == "buy")
+    reasons = lists[0 if speaks_for else 1][0 if feeling > 0.0 else 1]
     assert all(BRAND in text and complete(text) for text in texts)
-    assert all(any(before in text for before, _ in reasons) for text in texts)
+    for text in texts:
+        fitting_ones = [w for w, end in reasons if f'{w}"{CLAIMS[0]}"{end}.' in text]
+        assert len(fitting_ones) == 1, text
+    assert all(any(why in text for text in texts) for why, _ in reasons)
 
 
 def test_a_decision_without_a_view_on_a_claim_stands_alone() -> None:
-    texts = speech_batch("buy", 0.0)
-    assert 1 < len(set(texts)) <= len(phrases.ACCEPTANCES)
-    assert all(CLAIMS[0] not in text and complete(text) for text in texts)
+    for feeling in (0.0, 0.14, -0.14):  # who is undecided has no reason in it
+        texts = speech_batch("buy", feeling)
+        assert 1 < len(set(texts)) <= len(phrases.ACCEPTANCES)
+        assert all(CLAIMS[0] not in text and complete(text) for text in texts)
 
 
 def test_silent_actions_have_no_words() -> None:

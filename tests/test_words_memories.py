@@ -60,6 +60,15 @@ def test_a_memory_names_the_post_that_was_acted_on() -> None:
     assert POST in one("like", post=np.array([1]))
 
 
+def test_a_shared_message_is_remembered_as_anothers_words() -> None:
+    shared = make_feed(1, outside=np.array([[True]]), author=np.array([[3]]), names={0: "Maria"})
+    told = 'the message "Bolt Bar has 20 g of protein, a test finds" shared by Maria'
+    assert told in one("like", feed=shared)
+    assert "the message shared by Maria" in one("like", feed=shared, texts=("",))
+    original = make_feed(1, outside=np.array([[True]]), names={0: "Gazette"})
+    assert "Gazette's post" in one("like", feed=original)
+
+
 def test_a_memory_of_words_holds_them() -> None:
     text = one("comment", "Sounds great,\nbut is it  true?")
     assert text.endswith(": Sounds great, but is it true?")

@@ -81,6 +81,7 @@ def _feed(turns: int) -> FeedView:
         sponsored=rows([True, False, False, False]),
         question=rows([False, False, True, False]),
         followable=rows([False, True, False, False]),
+        outside=rows([True, False, False, False]),
         source_names=SOURCES.__getitem__,
     )
 

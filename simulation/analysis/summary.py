@@ -107,8 +107,9 @@ class Summary:
     """A run in short. seconds: from start to end of the run, writing included.
 
     turns_per_s: 0 when the run took no measurable time.  reflection_share: mean share of
-    reflections among the memories held at the end, None without memories.  digest: of the state
-    after `last_tick`, None for a run that has not even tick 0.
+    reflections among the memories held at the end, None without memories.  notes: what of the
+    edge file was left out or merged.  digest: of the state after `last_tick`, None for a run that
+    has not even tick 0.
     """
 
     path: str
@@ -140,6 +141,7 @@ class Summary:
     failures: tuple[Failure, ...]
     drift: Drift | None
     reflection_share: float | None
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,6 +177,7 @@ def summarise(path: str | Path) -> Summary:
             failures=_failures(run),
             drift=_drift(run),
             reflection_share=share,
+            notes=tuple(row["detail"] for row in _rows(run, _NOTES)),
             warnings=_warnings(share),
             **counts,
         )
@@ -338,6 +341,10 @@ FROM failures GROUP BY purpose HAVING sum(failed) > 0 ORDER BY failed DESC, purp
 _REJECTIONS = """
 SELECT purpose, kind, count(*) AS count FROM rejections
 GROUP BY purpose, kind ORDER BY count DESC, kind
+"""
+
+_NOTES = """
+SELECT detail FROM rejections WHERE tick = 0 AND purpose = 'graph' ORDER BY rowid
 """
 
 _DRIFT = """

@@ -57,7 +57,7 @@ def _beliefs(summary: Summary) -> Iterator[str]:
 def _belief(shift: BeliefShift, room: int) -> str:
     name = plain(shift.target) if shift.text is None else f"{plain(shift.target)} {shift.text}"
     above = f"{shift.start_above:.0%} -> {shift.end_above:.0%}"
-    numbers = f"{shift.start:>7.2f}{shift.end:>6.2f}{shift.end - shift.start:>+8.2f}{above:>15}"
+    numbers = f"{shift.start:>7.2f}{shift.end:>6.2f}{shift.end - shift.start:>+z8.2f}{above:>15}"
     return f"  {cut(name, room - 3):<{room - 2}}{numbers}"
 
 
@@ -110,13 +110,15 @@ def _flip(flip: Flip) -> str:
 
 
 def _trust(summary: Summary) -> Iterator[str]:
-    """Say whether the run can be relied on: failures, drift and warnings."""
+    """Say whether the run can be relied on: failures, drift, notes and warnings."""
     if summary.status != "complete":
         yield f"Status    {summary.status}"
     failures = [_failure(each) for each in summary.failures]
     yield f"Failures  {failures[0] if failures else 'none'}"
     yield from (f"          {line}" for line in failures[1:])
     yield paragraph(f"Drift     {_drift(summary)}", hanging=" " * 10)
+    for note in summary.notes:
+        yield paragraph(f"Note      graph: {plain(note)}", hanging=" " * 10)
     for warning in summary.warnings:
         yield paragraph(f"Warning   {warning}", hanging=" " * 10)
 

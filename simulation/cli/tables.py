@@ -52,11 +52,10 @@ def _named(name: str, tables: Sequence[Table]) -> Table:
     for table in tables:
         if table.name == name.lower():
             return table
-    from difflib import get_close_matches
+    from simulation.spelling import did_you_mean
 
     known = [table.name for table in tables]
-    near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    hint = f'; did you mean "{near[0]}"?' if near else ""
+    hint = did_you_mean(name, known)
     raise UsageError(f'there is no table "{name}"{hint}\nTables and views: {", ".join(known)}')
 
 

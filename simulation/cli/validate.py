@@ -75,6 +75,7 @@ def _found(loaded: Loaded) -> dict[str, Any]:
         "horizon": scenario.horizon,
         "personas": world.personas,
         "follows": len(world.network.source),
+        "notes": list(world.notes),
         "dimensions": list(scenario.brief.dimensions),
         "claims": [claim.id for claim in scenario.brief.claims],
         "stimuli": len(world.events),
@@ -93,4 +94,5 @@ def _described(found: dict[str, Any]) -> str:
         f"{many(found['stimuli'], 'stimulus', 'stimuli')}; "
         f"model {models}, encoder {found['encoder']}, seed {found['seed']}"
     )
-    return paragraph(words, indent="  ")
+    notes = [f"graph: {plain(note)}" for note in found["notes"]]
+    return "\n".join(paragraph(text, indent="  ") for text in (words, *notes))

@@ -18,7 +18,6 @@ VERBS = {
     "sql": "Put a SQL query to a run database.",
     "compare": "Say where runs part and by how much they differ.",
 }
-_NEAR = 0.5  # of difflib's similarity: "rnu" and "cmp" still find their verb
 
 
 class Verbs(click.Group):
@@ -56,8 +55,7 @@ class Verbs(click.Group):
 
 def no_verb(name: str) -> str:
     """Return the message for a verb that does not exist."""
-    from difflib import get_close_matches
+    from simulation.spelling import did_you_mean
 
-    near = get_close_matches(name.lower(), VERBS, n=1, cutoff=_NEAR)
-    hint = f'; did you mean "{near[0]}"?' if near else "."
+    hint = did_you_mean(name, VERBS) or "."
     return f'there is no verb "{name}"{hint} Verbs: {", ".join(VERBS)}.'

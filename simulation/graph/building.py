@@ -10,7 +10,7 @@ from simulation.errors import Problem, ScenarioError
 from simulation.graph import edges, generators
 from simulation.graph.follows import Follows, tidy
 from simulation.graph.groups import group_indices
-from simulation.ontology import did_you_mean, listed
+from simulation.spelling import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

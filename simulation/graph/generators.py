@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from simulation.graph.follows import Follows, IntArray, tidy
+from simulation.mind import elementary
 from simulation.rng import stream_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import networkx as nx
     from numpy.typing import NDArray
 
     from simulation.population import People
@@ -31,6 +32,8 @@ def watts_strogatz(spec: Graph, *, people: People, streams: Streams) -> Follows:
 
     The mean number of ties is `degree`; an odd one is rounded up to an even one.
     """
+    import networkx as nx  # noqa: PLC0415 - only this kind of graph needs it; slow to import
+
     n = len(people)
     degree = min(spec.degree, n - 1)
     degree += degree % 2  # n itself means that everybody is tied to everybody
@@ -43,6 +46,8 @@ def barabasi_albert(spec: Graph, *, people: People, streams: Streams) -> Follows
 
     An odd degree is rounded up to an even one.
     """
+    import networkx as nx  # noqa: PLC0415 - only this kind of graph needs it; slow to import
+
     n = len(people)
     ties = min((spec.degree + 1) // 2, n - 1)
     graph = nx.barabasi_albert_graph(n, ties, seed=_seed(streams))
@@ -103,8 +108,8 @@ def _skips(pairs: int, chance: float, name: str, streams: Streams) -> IntArray:
     while last < pairs:
         places = np.arange(index, index + chunk)
         draws = streams.uniform("graph:skip", tick=0, keys=key, index=places)
-        with np.errstate(divide="ignore"):  # a chance of 1 skips nobody: log(0) = -inf
-            gaps = 1.0 + np.floor(np.log(draws) / np.log1p(-chance))
+        # A chance of 1 skips nobody: log(0) is -infinity.
+        gaps = 1.0 + np.floor(elementary.log(draws) / elementary.log1p(-chance))
         found.append(last + np.cumsum(np.minimum(gaps, pairs + 1.0)))
         last, index = float(found[-1][-1]), index + chunk
     ties = np.concatenate(found)

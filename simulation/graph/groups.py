@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation.errors import Problem, ScenarioError
-from simulation.ontology import did_you_mean
+from simulation.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

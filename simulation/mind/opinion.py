@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind import elementary
+
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -87,6 +89,16 @@ def trust_gate(
     return np.where(sponsored, gate[:, None], 1.0)
 
 
+def judge(place: FloatArray, plausibility: FloatArray) -> FloatArray:
+    """Return where a message stands once a persona has judged it by itself, in [0, 1].
+
+    place: (A, F) the position that it takes.  plausibility: (A, F) how much more or less
+    plausible its claim is to the persona than to others, in units of credence.
+    Source: [r]; people judge a claim by what they know, not by the message alone.
+    """
+    return np.clip(place + plausibility, 0.0, 1.0)
+
+
 def confirmation(credence: FloatArray, place: FloatArray, *, bias: float) -> FloatArray:
     """Return what confirmation bias leaves of a message, in [1 - bias, 1].
 
@@ -117,7 +129,7 @@ def repetition(
         place = np.where(claim[:, slot] >= 0, claim[:, slot], claims)
         times[:, slot] = count[rows, place, side[:, slot]]
         count[rows, place, side[:, slot]] += 1.0
-    return np.asarray(np.power(decay, times))
+    return elementary.power(decay, times)
 
 
 def recollection(
@@ -171,6 +183,7 @@ def move(
     initial: FloatArray,
     claim: IntArray,
     place: FloatArray,
+    judged: FloatArray,
     share: FloatArray,
     peer: BoolArray,
     influence: float,
@@ -178,15 +191,16 @@ def move(
 ) -> Movement:
     """Return how messages, peers and a persona's own past move its credences.
 
-    credence, initial: (A, C) now and at tick 0.  claim, place, share: (A, F) claim, position
-    and persuasive share of each slot.  peer: (A, F) slots of peers within bounded confidence.
+    credence, initial: (A, C) now and at tick 0.  claim, place, judged, share: (A, F) claim,
+    position x, position y in the persona's own judgement, and persuasive share of each slot.
+    peer: (A, F) slots of peers within bounded confidence.
 
-    b' = b + k * [sum_f share_f (x_f - b) + influence * mean_peers(x_f - b)
+    b' = b + k * [sum_f share_f (y_f - b) + influence * mean_peers(x_f - b)
                   + stubbornness * (b_0 - b)],  k = 1 / max(1, sum of the shares in force)
 
-    so b' is a weighted mean of b, b_0 and the x_f. With share = 0 and stubbornness = 0 this is
-    DeGroot (1974); with stubbornness it is Friedkin & Johnsen (1990); with `peer` limited to
-    near positions it is bounded confidence (Hegselmann & Krause 2002).
+    so b' is a weighted mean of b, b_0, the x_f and the y_f. With share = 0 and stubbornness = 0
+    this is DeGroot (1974); with stubbornness it is Friedkin & Johnsen (1990); with `peer` limited
+    to near positions it is bounded confidence (Hegselmann & Krause 2002).
     """
     claims = credence.shape[1]
     count = per_claim(peer.astype(np.float64), claim, claims=claims)
@@ -194,9 +208,9 @@ def move(
     in_force = per_claim(share, claim, claims=claims) + present + stubbornness
     scale = 1.0 / np.maximum(1.0, in_force)
     each = influence / np.maximum(1.0, count)
-    pull = share + np.where(peer, of_claim(each, claim), 0.0)
-    gap = place - of_claim(credence, claim)
-    contribution = np.where(claim >= 0, of_claim(scale, claim) * pull * gap, 0.0)
+    now = of_claim(credence, claim)
+    pull = share * (judged - now) + np.where(peer, of_claim(each, claim), 0.0) * (place - now)
+    contribution = np.where(claim >= 0, of_claim(scale, claim) * pull, 0.0)
     change = per_claim(contribution, claim, claims=claims)
     return Movement(
         change=change + scale * stubbornness * (initial - credence), contribution=contribution

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind import elementary
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -35,7 +37,7 @@ def recency(age: IntArray, *, tau: float) -> FloatArray:
     age = np.asarray(age)
     if age.size and age.min() < 0:
         raise ValueError("a memory was written after the present tick")
-    return np.exp(-age / tau)
+    return elementary.exp(-age / tau)
 
 
 def relevance(cosine: FloatArray) -> FloatArray:

@@ -86,7 +86,8 @@ class FeedView:
     population.  text: text id.  claim: claim index or -1.  stance: [-1, 1], what the item says
     about its claim.  credibility, relevance: [0, 1]; relevance is the clipped cosine of item and
     persona block.  sponsored: the brand itself speaks.  question: this persona may answer it.
-    followable: the author is a persona not followed yet.
+    followable: the author is a persona not followed yet.  outside: the words come from outside the
+    population, even where a persona shares them.
     """
 
     post: IntArray
@@ -99,6 +100,7 @@ class FeedView:
     sponsored: BoolArray
     question: BoolArray
     followable: BoolArray
+    outside: BoolArray
     source_names: Callable[[int], str]  # post id -> how its author is called
 
 

@@ -98,6 +98,7 @@ def _take_feed(feed: FeedView, index: IntArray) -> FeedView:
         sponsored=feed.sponsored[index],
         question=feed.question[index],
         followable=feed.followable[index],
+        outside=feed.outside[index],
     )
 
 

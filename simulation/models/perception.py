@@ -38,14 +38,15 @@ class Perception:
 def perceive(requests: TurnRequests, setting: RuleParameters, streams: Streams) -> Perception:
     """Return what each turn takes in; each row depends on itself only.
 
-    An item by the persona itself moves nobody. A peer's item moves those whose credence is
-    within `confidence` of its position, as a message and as influence alike.
+    An item by the persona itself moves nobody. A peer's own words move those whose credence is
+    within `confidence` of their position, as a message and as influence alike. What a peer
+    merely shares is the message that it was, from a peer.
     """
     feed, cast = requests.feed, requests.cast
     depth, claims = len(cast.dimensions), len(cast.claims)
     credence = requests.beliefs[:, depth:]
     usable = (feed.post >= 0) & (feed.author != requests.row[:, None])
-    peer = usable & (feed.author >= 0)
+    peer = usable & (feed.author >= 0) & ~feed.outside
     place = opinion.position(feed.stance)
     near = opinion.near(
         opinion.of_claim(credence, feed.claim), place, confidence=setting.confidence
@@ -55,12 +56,16 @@ def perceive(requests: TurnRequests, setting: RuleParameters, streams: Streams) 
     recalled = opinion.recollection(
         requests.recalled.claim, requests.recalled.stance, requests.recalled.score, claims=claims
     )
-    openness = attention * _openness(requests, setting, streams, claim, place, recalled)
+    judged = np.where(
+        peer, place, opinion.judge(place, _plausibility(requests, setting, streams, claim))
+    )
+    openness = attention * _openness(requests, setting, streams, claim, judged, recalled)
     moved = opinion.move(
         credence=credence,
         initial=requests.initial[:, depth:],
         claim=claim,
         place=place,
+        judged=judged,
         share=opinion.shares(openness, claim, persuasion=setting.persuasion, claims=claims),
         peer=peer & (claim >= 0),
         influence=setting.influence,
@@ -106,6 +111,16 @@ def _openness(
     )
     receptive = np.clip(receptive, 0.0, 2.0)
     return feed.credibility * gate * bias * fresh * felt * receptive[:, None]
+
+
+def _plausibility(
+    requests: TurnRequests, setting: RuleParameters, streams: Streams, claim: IntArray
+) -> FloatArray:
+    """Return how much more plausible each item's claim is to the persona, all run long, (A, F)."""
+    claims = len(requests.cast.claims)
+    keys = requests.cast.keys[requests.row][:, None]
+    own = streams.normal("judgement", tick=0, keys=keys, index=np.arange(claims))
+    return setting.judgement * opinion.of_claim(own.reshape(len(requests), claims), claim)
 
 
 def _causes(cast: Cast, moved: opinion.Movement, applied: FloatArray, claim: IntArray) -> IntArray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation.mind import opinion
+from simulation.mind import elementary, opinion
 from simulation.models.base import (
     ACTION_CODE,
     ACTIONS,
@@ -60,21 +60,22 @@ class RuleParameters:
     Credibility by kind of source is not among them: it is resolved before, item by item.
     """
 
-    persuasion: float = 0.35
-    influence: float = 0.2
-    confidence: float = 0.6
+    persuasion: float = 0.5
+    judgement: float = 0.4
+    influence: float = 0.15
+    confidence: float = 0.45
     stubbornness: float = 0.0
     attention_floor: float = 0.25
     trust_floor: float = 0.2
     confirmation_bias: float = 0.5
     repetition: float = 0.6
     memory: float = 0.5
-    spillover: float = 0.6
+    spillover: float = 0.8
     consolidation: float = 0.15
     dispersion: float = 0.25
     choice_temperature: float = 0.35
-    buy_threshold: float = 0.68
-    reject_threshold: float = 0.32
+    buy_threshold: float = 0.65
+    reject_threshold: float = 0.35
     drift_rate: float = 0.0
 
 
@@ -183,8 +184,8 @@ class RuleModel:
         personal = {
             "voice": disposition(requests, "voice", cast.voice, setting.dispersion, self.streams),
             "grievance": np.maximum(0.0, doubt),
-            "buying": _logistic((pull - setting.buy_threshold) / _APPEAL_WIDTH),
-            "rejecting": _logistic((setting.reject_threshold - pull) / _APPEAL_WIDTH),
+            "buying": elementary.logistic((pull - setting.buy_threshold) / _APPEAL_WIDTH),
+            "rejecting": elementary.logistic((setting.reject_threshold - pull) / _APPEAL_WIDTH),
         }
         return utilities(_item_features(requests, seen), personal, slots, np.abs(on_topic))
 
@@ -212,10 +213,6 @@ class RuleModel:
             echo=echo.astype(np.int64),
             bits=self.streams.bits("words", tick=requests.tick, keys=keys),
         )
-
-
-def _logistic(x: FloatArray) -> FloatArray:
-    return 0.5 * (1.0 + np.tanh(0.5 * x))  # tanh does not overflow
 
 
 def _item_features(requests: TurnRequests, seen: Perception) -> dict[str, FloatArray]:

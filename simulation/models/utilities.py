@@ -37,21 +37,21 @@ PERSONA_FEATURES = ("voice", "grievance", "buying", "rejecting")
 
 UTILITIES: dict[str, dict[str, float]] = {
     "ignore": {"constant": 0.80, "interest": -0.45, "conviction": -0.10},
-    "like": {"constant": -0.20, "interest": 0.35, "support": 0.80, "opposition": -1.00},
-    "upvote": {"constant": -0.35, "interest": 0.35, "support": 0.70, "opposition": -1.00},
-    "downvote": {"constant": -0.80, "interest": 0.20, "support": -1.00, "opposition": 1.60},
+    "like": {"constant": -0.25, "interest": 0.35, "support": 1.10, "opposition": -4.00},
+    "upvote": {"constant": -0.40, "interest": 0.35, "support": 1.00, "opposition": -4.00},
+    "downvote": {"constant": -0.80, "interest": 0.20, "support": -4.00, "opposition": 1.60},
     "follow": {
         "constant": -1.15,
         "interest": 0.30,
         "support": 1.00,
-        "opposition": -1.00,
+        "opposition": -4.00,
         "voice": 0.10,
     },
     "repost": {
         "constant": -0.85,
         "interest": 0.30,
         "support": 0.90,
-        "opposition": -1.00,
+        "opposition": -4.00,
         "novelty": 0.15,
         "voice": 0.20,
     },
@@ -92,8 +92,8 @@ UTILITIES: dict[str, dict[str, float]] = {
         "voice": 0.30,
     },
     "complain": {"constant": -1.50, "grievance": 1.30, "voice": 0.30},
-    "buy": {"constant": -1.90, "interest": 0.20, "buying": 1.80},
-    "reject": {"constant": -1.90, "interest": 0.20, "rejecting": 1.80},
+    "buy": {"constant": -3.30, "interest": 0.20, "buying": 3.70},
+    "reject": {"constant": -3.30, "interest": 0.20, "rejecting": 3.70},
 }
 
 # Which item each action is about: a name of `Slots`; the rest look at the chosen item.

@@ -11,7 +11,7 @@ from simulation.ontology.attributes import (
 )
 from simulation.ontology.loading import from_bytes, load, shipped
 from simulation.ontology.ontology import Ontology
-from simulation.ontology.reading import did_you_mean, listed
+from simulation.ontology.portraits import Portraits
 
 __all__ = [
     "Attribute",
@@ -19,10 +19,9 @@ __all__ = [
     "Distribution",
     "Level",
     "Ontology",
+    "Portraits",
     "ProbeQuestion",
-    "did_you_mean",
     "from_bytes",
-    "listed",
     "load",
     "shipped",
 ]

@@ -8,17 +8,26 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simulation.errors import Problem
 from simulation.ontology.answers import normalise
-from simulation.ontology.reading import Lines, did_you_mean, listed, where
+from simulation.ontology.reading import problem
+from simulation.spelling import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simulation.errors import Problem
     from simulation.ontology.entries import AttributeEntry, FieldEntry, RowEntry
+    from simulation.yaml_reading import Plain
 
 MAX_COMBINATIONS = 100_000
 _BRACES = re.compile(r"\{[^{}]*\}|[{}]")
+_TABLE = frozenset({"given", "table"})
+_RANGE = frozenset({"distribution", "mean", "sd", "minimum", "maximum", "integer"})
+_KEYS = {  # keys that only some kinds of attributes have
+    "category": _TABLE | {"values"},
+    "number": _TABLE | _RANGE | {"bands"},
+    "text": frozenset[str](),
+}
 _VOICE_END = tuple(".,;:!?")
 
 
@@ -26,17 +35,17 @@ _VOICE_END = tuple(".,;:!?")
 class Report:
     """The problems found so far."""
 
-    lines: Lines
+    plain: Plain
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, path: Sequence[str | int], message: str) -> None:
         """Note a problem at a key path."""
-        self.problems.append(Problem(where=where(path), message=message, line=self.lines.of(path)))
+        self.problems.append(problem(tuple(path), message, self.plain))
 
 
-def field_problems(entry: FieldEntry, lines: Lines) -> list[Problem]:
+def field_problems(entry: FieldEntry, plain: Plain) -> list[Problem]:
     """Return everything that is wrong with an ontology beyond its shape."""
-    report = Report(lines)
+    report = Report(plain)
     _repeats(report, ("attributes",), [a.id for a in entry.attributes])
     for index, attribute in enumerate(entry.attributes):
         path = ("attributes", index)
@@ -100,33 +109,8 @@ def _repeats(report: Report, path: Sequence[str | int], ids: Iterable[str]) -> N
 
 
 def _check_kind(report: Report, path: tuple[str | int, ...], entry: AttributeEntry) -> None:
-    allowed = {
-        "category": {"values", "given", "table"},
-        "number": {
-            "bands",
-            "given",
-            "table",
-            "distribution",
-            "mean",
-            "sd",
-            "minimum",
-            "maximum",
-            "integer",
-        },
-        "text": set[str](),
-    }[entry.kind]
-    special = {
-        "values",
-        "bands",
-        "given",
-        "table",
-        "distribution",
-        "mean",
-        "sd",
-        "minimum",
-        "maximum",
-        "integer",
-    }
+    allowed = _KEYS[entry.kind]
+    special = frozenset[str]().union(*_KEYS.values())
     for key in sorted((entry.model_fields_set & special) - allowed):
         report.add((*path, key), f"a {entry.kind} attribute has no {key}")
     if entry.kind == "category" and not entry.values:

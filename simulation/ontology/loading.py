@@ -15,7 +15,8 @@ from simulation.ontology.attributes import Attribute, Dispositions, Distribution
 from simulation.ontology.checks import drawing_order, field_problems, is_drawn, row_for
 from simulation.ontology.entries import BandEntry, ValueEntry
 from simulation.ontology.ontology import Ontology
-from simulation.ontology.reading import did_you_mean, listed, read_field
+from simulation.ontology.reading import read_field
+from simulation.spelling import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,8 +69,8 @@ def from_bytes(data: bytes, *, source: str) -> Ontology:
     Raises:
         ScenarioError: the bytes are not a sound ontology; it carries every problem found.
     """
-    entry, lines = read_field(data, source=source)
-    problems = field_problems(entry, lines)
+    entry, plain = read_field(data, source=source)
+    problems = field_problems(entry, plain)
     if problems:
         raise ScenarioError(source, problems)
     return Ontology(

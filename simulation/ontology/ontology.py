@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from simulation.ontology import sampling
 from simulation.ontology.answers import normalise
 from simulation.ontology.attributes import Attribute, Dispositions, ProbeQuestion
+from simulation.ontology.portraits import Portraits, portray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from simulation.rng import Streams, UIntArray
 
@@ -50,21 +51,24 @@ class Ontology:
         Source: Beliefs, memory and reflection, "What the persona is told about itself";
         method.md 6. Values are put in literally, on one line, whatever they contain.
         """
-        return " ".join(a.sentence(value) for a, value in self._held(attributes))
+        return self.portraits([attributes]).blocks[0]
 
     def voices(self, attributes: Mapping[str, str]) -> tuple[str, ...]:
         """Return the first-person fragments of a persona's values, in relevance order."""
-        fragments = (a.fragment(value) for a, value in self._held(attributes))
-        return tuple(fragment for fragment in fragments if fragment)
+        return self.portraits([attributes]).voices[0]
 
     def dispositions(self, attributes: Mapping[str, str]) -> Dispositions:
         """Return the sums of the effects of a persona's values."""
-        total = Dispositions()
-        for attribute, value in self._held(attributes):
-            level = attribute.level(value)
-            if level is not None:
-                total += level.effects
-        return total
+        sums = self.portraits([attributes])
+        return Dispositions(
+            receptivity=float(sums.receptivity[0]),
+            voice=float(sums.voice[0]),
+            scepticism=float(sums.scepticism[0]),
+        )
+
+    def portraits(self, people: Sequence[Mapping[str, str]]) -> Portraits:
+        """Return blocks, voices and dispositions of many personas; see `portraits.portray`."""
+        return portray(self.attributes, people)
 
     def probe_questions(self, attributes: Mapping[str, str]) -> tuple[ProbeQuestion, ...]:
         """Return the questions that a persona's own attributes answer, in relevance order."""

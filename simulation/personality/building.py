@@ -8,13 +8,13 @@ import numpy as np
 
 from simulation.errors import Problem, ScenarioError
 from simulation.mind.traits import ATTACHMENT_PROFILES
-from simulation.ontology import listed
 from simulation.personality import joint
 from simulation.personality.checks import spec_problems, value_named
 from simulation.personality.figures import FIGURES
 from simulation.personality.personalities import Personalities
 from simulation.rng import stream_keys
 from simulation.scenario.model import PROFILES, TRAITS
+from simulation.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

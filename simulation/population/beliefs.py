@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simulation.mind import elementary
 from simulation.scenario.model import Beta, ByAttribute, Choice, Normal, Uniform
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def beta(a: float, b: float, *, purpose: str, streams: Streams, keys: UIntArray)
     """
     first = _log_gamma(a, purpose=f"{purpose}:a", streams=streams, keys=keys)
     second = _log_gamma(b, purpose=f"{purpose}:b", streams=streams, keys=keys)
-    return np.asarray(np.exp(first - np.logaddexp(first, second)))
+    larger = np.maximum(first, second)
+    total = larger + elementary.log(1.0 + elementary.exp(-np.abs(first - second)))
+    return elementary.exp(first - total)
 
 
 def _log_gamma(shape: float, *, purpose: str, streams: Streams, keys: UIntArray) -> FloatArray:
@@ -81,11 +84,13 @@ def _log_gamma(shape: float, *, purpose: str, streams: Streams, keys: UIntArray)
     while waiting.size:
         x = streams.normal(f"{purpose}:x", tick=0, keys=keys[waiting], index=attempt)
         u = streams.uniform(f"{purpose}:u", tick=0, keys=keys[waiting], index=attempt)
-        log_v = 3.0 * np.log(np.maximum(1.0 + c * x, 1e-300))
-        keep = (c * x > -1.0) & (np.log(u) < 0.5 * x * x + d * (1.0 - np.exp(log_v) + log_v))
-        result[waiting[keep]] = np.log(d) + log_v[keep]
+        log_v = 3.0 * elementary.log(np.maximum(1.0 + c * x, 1e-300))
+        keep = (c * x > -1.0) & (
+            elementary.log(u) < 0.5 * x * x + d * (1.0 - elementary.exp(log_v) + log_v)
+        )
+        result[waiting[keep]] = elementary.log(d) + log_v[keep]
         waiting = waiting[~keep]
         attempt += 1
     if boost:
-        result += np.log(streams.uniform(f"{purpose}:boost", tick=0, keys=keys)) / shape
+        result += elementary.log(streams.uniform(f"{purpose}:boost", tick=0, keys=keys)) / shape
     return result

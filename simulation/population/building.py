@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation.errors import Problem, ScenarioError
-from simulation.ontology import did_you_mean, listed
 from simulation.population import beliefs
 from simulation.population.checks import (
     SAMPLE,
@@ -21,6 +20,7 @@ from simulation.population.problems import Problems, quoted
 from simulation.population.tables import Table, read_table
 from simulation.rng import stream_keys
 from simulation.scenario.model import ByAttribute, FromColumn
+from simulation.spelling import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -131,7 +131,8 @@ def _mapped_columns(
     problems = Problems(source)
     for key, column in asked.items():
         if column not in table.names:
-            names = f"there are {listed(table.names)}{did_you_mean(column, table.names)}"
+            hint = did_you_mean(column, table.names, most=len(table.names))
+            names = f"there are {listed(table.names)}{hint}"
             problems.add(f"population.{key}", f"no column {quoted(column)} in the file; {names}")
         elif column not in table.columns:
             problems.add(f"population.{key}", f"column {quoted(column)} holds no plain values")

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from simulation.errors import Problem
-from simulation.ontology import did_you_mean, listed
 from simulation.scenario.model import TRAITS, ByAttribute, Choice, FromColumn, Uniform
+from simulation.spelling import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

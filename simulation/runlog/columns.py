@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulation.records import Coded
+from simulation.runlog.arrow import arrow_array, arrow_strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +91,7 @@ def _coded(values: Coded) -> pa.Array:
     if len(names) > _FEW * len(codes):  # do not carry 100,000 names for ten rows
         used, codes = _used(codes)
         names = [names[code] for code in used]
-    indices = pa.array(codes, type=pa.int32(), mask=codes < 0)
+    indices = arrow_array(codes, pa.int32(), missing=codes < 0)
     return pa.DictionaryArray.from_arrays(indices, _sequence(names, pa.string()))
 
 
@@ -101,18 +102,37 @@ def _used(codes: np.ndarray) -> tuple[list[int], np.ndarray]:
 
 def _numbers(values: np.ndarray, arrow_type: pa.DataType, *, nullable: bool) -> pa.Array:
     if values.ndim > 1:
-        offsets = np.arange(len(values) + 1, dtype=np.int32) * np.int32(values.shape[1])
-        flat = pa.array(np.ascontiguousarray(values).reshape(-1), type=arrow_type.value_type)
-        return pa.ListArray.from_arrays(pa.array(offsets), flat)
-    # from_pandas: NaN is a missing value.
-    return pa.array(
-        values, type=arrow_type, mask=values < 0 if nullable else None, from_pandas=True
-    )
+        offsets = np.arange(len(values) + 1) * values.shape[1]
+        return _lists(offsets, values.reshape(-1), arrow_type)
+    return arrow_array(values, arrow_type, missing=values < 0 if nullable else _nan(values))
+
+
+def _nan(values: np.ndarray) -> np.ndarray | None:
+    """Return where values are NaN, which stands for a missing value; None for nowhere."""
+    return np.isnan(values) if values.dtype.kind == "f" else None
 
 
 def _sequence(values: Sequence[Any], arrow_type: pa.DataType) -> pa.Array:
-    try:
-        return pa.array(values, type=arrow_type, from_pandas=True)
-    except UnicodeEncodeError:
-        cleaned = [storable(text) if isinstance(text, str) else text for text in values]
-        return pa.array(cleaned, type=arrow_type, from_pandas=True)
+    if pa.types.is_string(arrow_type):
+        return arrow_strings(values)
+    if pa.types.is_list(arrow_type):
+        offsets = np.cumsum([0, *(len(each or ()) for each in values)])
+        flat = np.array([x for each in values for x in each or ()])
+        missing = np.array([each is None for each in values], dtype=bool)
+        return _lists(offsets, flat, arrow_type, missing=missing)
+    missing = np.array([value is None for value in values], dtype=bool)
+    filled = np.array([0 if value is None else value for value in values])
+    return arrow_array(filled, arrow_type, missing=missing)
+
+
+def _lists(
+    offsets: np.ndarray,
+    flat: np.ndarray,
+    arrow_type: pa.DataType,
+    *,
+    missing: np.ndarray | None = None,
+) -> pa.Array:
+    ends = arrow_array(offsets, pa.int32(), missing=None)
+    items = arrow_array(flat, arrow_type.value_type, missing=None)
+    mask = None if missing is None else arrow_array(missing, pa.bool_(), missing=None)
+    return pa.ListArray.from_arrays(ends, items, mask=mask)

@@ -30,6 +30,7 @@ class RunHeader:
     scenario_name: str
     scenario_yaml: str
     scenario_sha256: str
+    settings: tuple[str, ...]
     seed: int
     engine_version: str
     horizon: int
@@ -82,5 +83,6 @@ class RunInfo:
             field.name: json.loads(row[field.name]) if field.name in _JSON else row[field.name]
             for field in fields(RunHeader)
         }
+        known["settings"] = tuple(known["settings"])  # DuckDB gives a list
         rest = {field.name: row[field.name] for field in fields(cls) if field.name != "header"}
         return cls(header=RunHeader(**known), **rest)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 
 from simulation.errors import RunFileError, UsageError
+from simulation.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 _HOLDER = re.compile(r"lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
@@ -20,12 +19,6 @@ _NO_COLUMN = re.compile(
 )
 _CANDIDATES = re.compile(r"Candidate bindings:(?P<names>.*)")
 _QUOTED = re.compile(r'"([^"]+)"')
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "…"?` for the nearest of the known names, else an empty text."""
-    near = difflib.get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.5)
-    return f'; did you mean "{near[0]}"?' if near else ""
 
 
 def missing(path: Path) -> RunFileError:

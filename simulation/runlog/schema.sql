@@ -7,6 +7,7 @@ CREATE TABLE run (
     scenario_name VARCHAR NOT NULL,
     scenario_yaml VARCHAR NOT NULL,
     scenario_sha256 VARCHAR NOT NULL,
+    settings VARCHAR[] NOT NULL,
     seed BIGINT NOT NULL,
     engine_version VARCHAR NOT NULL,
     schema_version INTEGER NOT NULL,
@@ -28,7 +29,8 @@ COMMENT ON TABLE run IS 'The run: one row. How it was made, how far it got, and 
 COMMENT ON COLUMN run.run_id IS 'unique name of this run';
 COMMENT ON COLUMN run.scenario_name IS 'name of the scenario';
 COMMENT ON COLUMN run.scenario_yaml IS 'the scenario file as it was read';
-COMMENT ON COLUMN run.scenario_sha256 IS 'SHA-256 of the scenario file, hexadecimal';
+COMMENT ON COLUMN run.scenario_sha256 IS 'SHA-256 of scenario_yaml, hexadecimal';
+COMMENT ON COLUMN run.settings IS 'what --set changed of the scenario, path=value, in order';
 COMMENT ON COLUMN run.seed IS 'seed of all random streams';
 COMMENT ON COLUMN run.engine_version IS 'version of the package that ran';
 COMMENT ON COLUMN run.schema_version IS 'version of this layout; a newer one than the reader knows is refused';
@@ -532,10 +534,10 @@ CREATE TABLE rejections (
     detail VARCHAR NOT NULL
 );
 COMMENT ON TABLE rejections IS
-    'Things refused or dropped: an unknown belief name, a bad rating, an invalid reaction, a quarantine.';
+    'Things refused or dropped: an unknown belief name, a bad rating, an invalid reaction, a quarantine, edges of a file.';
 COMMENT ON COLUMN rejections.tick IS 'tick in which it happened';
-COMMENT ON COLUMN rejections.persona_id IS 'persona whose answer it was';
-COMMENT ON COLUMN rejections.purpose IS 'what was asked for: turn, reflection, probe, ...';
+COMMENT ON COLUMN rejections.persona_id IS 'persona whose answer it was; NULL for a graph''s edges';
+COMMENT ON COLUMN rejections.purpose IS 'what was asked for: turn, reflection, probe, ...; graph for edges of a file';
 COMMENT ON COLUMN rejections.kind IS 'what was wrong, as a fixed word';
 COMMENT ON COLUMN rejections.detail IS 'what was wrong, in words';
 

@@ -188,7 +188,7 @@ WITH asked AS (
     UNION ALL SELECT tick, persona_id, 'probe' FROM probes
     UNION ALL SELECT tick, persona_id, 'survey' FROM surveys
     UNION ALL SELECT tick, persona_id, purpose FROM model_calls
-    UNION ALL SELECT tick, persona_id, purpose FROM rejections
+    UNION ALL SELECT tick, persona_id, purpose FROM rejections WHERE purpose <> 'graph'
 ),
 faults AS (
     SELECT tick, persona_id, 'turn' AS purpose, 'fallback' AS fault FROM turns WHERE source = 'fallback'
@@ -197,7 +197,7 @@ faults AS (
     UNION ALL SELECT tick, persona_id, 'probe', 'unanswered' FROM probes WHERE answer IS NULL
     UNION ALL SELECT tick, persona_id, 'survey', 'unanswered' FROM surveys WHERE answer IS NULL
     UNION ALL SELECT tick, persona_id, purpose, outcome FROM model_calls WHERE outcome <> 'ok'
-    UNION ALL SELECT tick, persona_id, purpose, 'rejected' FROM rejections
+    UNION ALL SELECT tick, persona_id, purpose, 'rejected' FROM rejections WHERE purpose <> 'graph'
 ),
 totals AS (
     SELECT tick, purpose, count(DISTINCT coalesce(persona_id, '')) AS asked FROM asked GROUP BY tick, purpose
@@ -357,11 +357,16 @@ WITH events AS (
     UNION ALL
     SELECT
         seen.tick, seen.persona_id, 1, seen.position, 'perceived',
-        coalesce(posts.author || ' (' || posts.kind || '): ' || posts.text,
+        -- A stimulus is called what the scenario calls it; a shared message names who wrote it.
+        coalesce(posts.author || ' (' || coalesce(told.kind, posts.kind)
+                 || CASE posts.kind WHEN 'repost' THEN coalesce(' of ' || parents.author, '')
+                    ELSE '' END || '): ' || posts.text,
                  stimuli.source || ' (' || stimuli.kind || '): ' || stimuli.text),
         coalesce(CAST(seen.post_id AS VARCHAR), seen.stimulus_id), seen.score
     FROM exposures AS seen
     LEFT JOIN posts USING (post_id)
+    LEFT JOIN posts AS parents ON parents.post_id = posts.parent_id
+    LEFT JOIN stimuli AS told ON told.stimulus_id = posts.stimulus_id
     LEFT JOIN stimuli ON stimuli.stimulus_id = seen.stimulus_id
     UNION ALL
     SELECT
@@ -425,7 +430,7 @@ WITH events AS (
         tick, persona_id, 12,
         row_number() OVER (PARTITION BY tick, persona_id ORDER BY purpose, kind, detail),
         'had refused', purpose || ', ' || kind || ': ' || detail, kind, NULL
-    FROM rejections
+    FROM rejections WHERE persona_id IS NOT NULL
 )
 SELECT
     tick,

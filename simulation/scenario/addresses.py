@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from simulation.scenario.scalars import quoted
+from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

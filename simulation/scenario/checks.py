@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 from simulation.scenario.addresses import address_problem
 from simulation.scenario.model import ACTIONS, TIERS
 from simulation.scenario.personality import personality_problems
-from simulation.scenario.scalars import quoted
 from simulation.scenario.validation import MOST
-from simulation.scenario.words import listed, nearest
+from simulation.scenario.words import MOST_LISTED
+from simulation.spelling import did_you_mean, listed
+from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from simulation.scenario.draft import Draft
-    from simulation.scenario.keypath import KeyPath
+    from simulation.yaml_reading import KeyPath
 
 
 SAMPLE = "sample"  # the population source that is no file
@@ -37,9 +38,9 @@ def check(draft: Draft, *, allow_hosts: Sequence[str] = ()) -> list[tuple[KeyPat
 
 def _reference(name: str, allowed: Sequence[str], noun: str, plural: str) -> str:
     allowed = list(dict.fromkeys(allowed))
-    near = nearest(name, allowed)
-    hint = f'; did you mean "{near}"?' if near else ""
-    these = f"{plural} are {listed(allowed)}" if allowed else f"there are no {plural}"
+    hint = did_you_mean(name, allowed)
+    names = listed(allowed, most=MOST_LISTED)
+    these = f"{plural} are {names}" if allowed else f"there are no {plural}"
     return f"{quoted(name)} is not {noun}; {these}{hint}"
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from simulation.scenario.keypath import lies_in, step_into
 from simulation.scenario.model import Scenario
+from simulation.yaml_reading import lies_in, step_into
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from simulation.scenario.keypath import Key, KeyPath
+    from simulation.yaml_reading import Key, KeyPath
 
 
 class Draft:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulation.scenario.checks import SAMPLE
-from simulation.scenario.scalars import quoted
-from simulation.scenario.words import nearest
+from simulation.spelling import nearest
+from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simulation.scenario.draft import Draft
-    from simulation.scenario.keypath import KeyPath
+    from simulation.yaml_reading import KeyPath
 
 _SHIPPED = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LOOKS_LIKE_A_PATH = re.compile(r"(?:\.|~|[/\\]|[A-Za-z]:[/\\])|(?:.*[/\\])?\.\.(?:[/\\]|$)")

@@ -549,10 +549,19 @@ class Credibility(Part):
 class Rule(Part):
     """Parameters of the embedded opinion model; docs/rule-model.md explains each."""
 
-    persuasion: Unit = Field(default=0.35, description="Largest share of the gap one item closes.")
-    influence: Unit = Field(default=0.2, description="Pull towards the mean stance of peers.")
+    persuasion: Unit = Field(
+        default=0.5,
+        description="Largest share of the gap that all messages of a turn on one claim close.",
+    )
+    judgement: NonNegative = Field(
+        default=0.4,
+        description="Spread, between personas, of how plausible a claim is to them, whatever is "
+        "said: it shifts the position that messages from outside the population reach.",
+    )
+    influence: Unit = Field(default=0.15, description="Pull towards the mean stance of peers.")
     confidence: Unit = Field(
-        default=0.6, description="Bounded confidence: peers farther than this do not pull."
+        default=0.45,
+        description="Bounded confidence: peers farther than this neither persuade nor pull.",
     )
     stubbornness: Unit = Field(default=0.0, description="Pull back to the belief of tick 0.")
     attention_floor: Unit = Field(default=0.25, description="Attention to an irrelevant item.")
@@ -566,7 +575,7 @@ class Rule(Part):
     memory: Unit = Field(
         default=0.5, description="How much recalled memories strengthen or weaken a message."
     )
-    spillover: Unit = Field(default=0.6, description="From credences to dimensions, by weights.")
+    spillover: Unit = Field(default=0.8, description="From credences to dimensions, by weights.")
     consolidation: Unit = Field(
         default=0.15, description="Reflection: how far what moved is sharpened."
     )
@@ -574,8 +583,8 @@ class Rule(Part):
         default=0.25, description="Spread of unexplained differences between personas."
     )
     choice_temperature: Positive = Field(default=0.35, description="Noise in choosing an action.")
-    buy_threshold: Unit = Field(default=0.68, description="Appeal at which buying is even.")
-    reject_threshold: Unit = Field(default=0.32, description="Appeal at which rejecting is even.")
+    buy_threshold: Unit = Field(default=0.65, description="Appeal at which buying is even.")
+    reject_threshold: Unit = Field(default=0.35, description="Appeal at which rejecting is even.")
     drift_rate: Unit = Field(
         default=0.0, description="Chance to contradict an own attribute when probed."
     )

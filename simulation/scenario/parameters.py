@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.errors import UsageError
 from simulation.scenario.model import NAME_PATTERN, Scenario
-from simulation.scenario.scalars import quoted
+from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

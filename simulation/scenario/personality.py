@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulation.scenario.model import PROFILES, TRAITS
-from simulation.scenario.scalars import quoted
 from simulation.scenario.words import meant
+from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from simulation.scenario.draft import Draft
-    from simulation.scenario.keypath import KeyPath
+    from simulation.yaml_reading.keypath import KeyPath
 
     Found = Iterator[tuple[KeyPath, str]]
     Given = dict[str, Any]

@@ -15,19 +15,28 @@ from simulation.scenario.addresses import KEY_VARIABLES, may_have_key
 from simulation.scenario.checks import check
 from simulation.scenario.draft import Draft
 from simulation.scenario.files import Finder, nearest_file
-from simulation.scenario.keypath import format_path, lies_in, parse_path, step_into
-from simulation.scenario.nodes import MAX_BYTES, YamlError
-from simulation.scenario.plain import Plain, read_plain_yaml
-from simulation.scenario.scalars import quoted
 from simulation.scenario.settings import Setting, SettingProblem, apply_settings
 from simulation.scenario.validation import validate
 from simulation.scenario.words import shown
+from simulation.yaml_reading import (
+    Limits,
+    Plain,
+    YamlError,
+    decoded,
+    deepest,
+    format_path,
+    lies_in,
+    parse_path,
+    quoted,
+    read_plain_yaml,
+    step_into,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulation.scenario.keypath import Key, KeyPath
     from simulation.scenario.model import Scenario
+    from simulation.yaml_reading import Key, KeyPath
 
 _FILE_KEYS = {("ontology",), ("population", "source"), ("graph", "file"), ("encoder", "model")}
 _LINE_BREAKS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "\u0085": "\\u0085"})
@@ -114,8 +123,7 @@ def _exact(path: KeyPath, data: Any) -> KeyPath:
 def _line(path: KeyPath, lines: Mapping[KeyPath, int], settings: frozenset[KeyPath]) -> int | None:
     if lies_in(path, settings):
         return None
-    depths = range(len(path), 0, -1)
-    return next((lines[path[:depth]] for depth in depths if path[:depth] in lines), None)
+    return lines.get(deepest(path, lines))
 
 
 def read_scenario(
@@ -252,20 +260,16 @@ def _read_text(file: Path) -> str:
         if file.is_dir():
             raise _refused(file, "is a folder, not a file")
         with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            data = stream.read(Limits().bytes + 1)
     except FileNotFoundError as error:
         raise _refused(file, _missing(file)) from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _refused(file, f"cannot be read: {reason}") from error
-    if len(data) > MAX_BYTES:
-        raise _refused(file, f"is larger than {MAX_BYTES // 1024} KiB")
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise _refused(file, "is not UTF-8 text; save it as UTF-8", line) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+        return decoded(data)
+    except YamlError as error:
+        raise ScenarioError(str(file), [error.problem]) from error
 
 
 def _missing(file: Path) -> str:
@@ -276,5 +280,5 @@ def _missing(file: Path) -> str:
     return f"there is no such file{hint}"
 
 
-def _refused(file: Path, message: str, line: int | None = None) -> ScenarioError:
-    return ScenarioError(str(file), [Problem(where="", message=message, line=line)])
+def _refused(file: Path, message: str) -> ScenarioError:
+    return ScenarioError(str(file), [Problem(where="", message=message)])

@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simulation.errors import Problem
-from simulation.scenario.keypath import format_path, parse_path, step_into
-from simulation.scenario.nodes import YamlError
-from simulation.scenario.plain import Plain, read_plain_yaml
-from simulation.scenario.scalars import quoted
 from simulation.scenario.words import shown
+from simulation.yaml_reading import (
+    Plain,
+    YamlError,
+    format_path,
+    parse_path,
+    quoted,
+    read_plain_yaml,
+    step_into,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simulation.scenario.keypath import Key, KeyPath
+    from simulation.yaml_reading import Key, KeyPath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

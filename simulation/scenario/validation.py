@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from simulation.scenario.keypath import lies_in
 from simulation.scenario.model import Scenario
 from simulation.scenario.words import (
     branches,
     locate,
     meant,
-    nearest,
     phrase,
     resolved,
     shown,
 )
+from simulation.spelling import nearest
+from simulation.yaml_reading import lies_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from simulation.scenario.keypath import KeyPath
     from simulation.scenario.words import Schema
+    from simulation.yaml_reading import KeyPath
 
 Complaint = tuple["KeyPath", str]
 _LONG = 20_000

@@ -5,9 +5,7 @@ The same words stand in error messages and in docs/scenario.md, so they cannot d
 
 from __future__ import annotations
 
-import difflib
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simulation.scenario.model import (
@@ -16,12 +14,13 @@ from simulation.scenario.model import (
     VISIBLE_PATTERN,
     Scenario,
 )
-from simulation.scenario.scalars import quoted
+from simulation.spelling import listed, nearest
+from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from simulation.scenario.keypath import Key, KeyPath
+    from simulation.yaml_reading import Key, KeyPath
 
 Schema = dict[str, Any]
 
@@ -30,8 +29,7 @@ _PATTERNS = {
     NAME_PATTERN: "a name (letters, digits, _, . or -, at most 64, the first a letter or digit)",
     VISIBLE_PATTERN: "text",
 }
-_SEARCHED = 200  # names compared with a misspelt one: a hostile file must not take minutes
-_MANY = 20  # longer lists of allowed values are shortened
+MOST_LISTED = 20  # longer lists of allowed values are shortened
 
 
 @lru_cache(maxsize=1)
@@ -93,7 +91,7 @@ def phrase(schema: Schema) -> str:
     if "const" in schema:
         return quoted(str(schema["const"]))
     if "enum" in schema:
-        return "one of " + listed(schema["enum"])
+        return "one of " + listed(schema["enum"], most=MOST_LISTED)
     kind = schema.get("type")
     if kind in {"integer", "number"}:
         return ("a whole number" if kind == "integer" else "a number") + _range(schema)
@@ -142,28 +140,13 @@ def _union(members: Iterable[Schema]) -> str:
     return ", or ".join(plain)
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return names as a list to read; a long one is cut."""
-    every = list(names)
-    shown = ", ".join(every[:_MANY])
-    return f"{shown} and {len(every) - _MANY} more" if len(every) > _MANY else shown
-
-
-def nearest(word: str, names: Iterable[str]) -> str | None:
-    """Return the name that was probably meant, or None."""
-    every = list(islice(names, _SEARCHED))
-    lower = {name.lower(): name for name in reversed(every)}
-    found = difflib.get_close_matches(word.lower()[:200], lower, n=1, cutoff=0.6)
-    return lower[found[0]] if found else None
-
-
 def meant(word: str, names: Iterable[str], otherwise: str) -> str:
     """Return `did you mean "x"?` when a name is near, else a list of all that is allowed."""
     every = list(names)
     near = nearest(word, every)
     if near is not None:
         return f"did you mean {quoted(near)}?"
-    return f"{otherwise} {listed(every)}" if every else f"{otherwise} none"
+    return f"{otherwise} {listed(every, most=MOST_LISTED)}" if every else f"{otherwise} none"
 
 
 def shown(value: object) -> str:

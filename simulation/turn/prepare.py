@@ -158,6 +158,7 @@ def _feed_view(world: World, rows: IntArray, post: IntArray) -> FeedView:
     asked = _lookup(posts.integers("kind"), post) == KIND_CODE["question"]
     to_me = _lookup(posts.integers("addressee"), post) == rows[:, None]
     item = post >= 0
+    root = _lookup(posts.integers("root"), post)
     text = _text_of(world, post)
     relevance = np.zeros(post.shape)
     turn, slot = np.nonzero(item)
@@ -172,6 +173,7 @@ def _feed_view(world: World, rows: IntArray, post: IntArray) -> FeedView:
         relevance=relevance,
         sponsored=sponsored[event] & item,
         question=item & asked & (to_me | (event >= 0)),
+        outside=item & (_lookup(posts.integers("stimulus"), root) >= 0),
         followable=(author >= 0) & ~world.network.has(rows[:, None], author),
         source_names=lambda i: author_name(world, i),
     )

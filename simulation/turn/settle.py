@@ -6,7 +6,7 @@ A persona changes only its own rows. What it publishes is seen by others from th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from simulation.turn import rows as rows_of
 from simulation.turn.columns import repeated
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from simulation.models.base import Reactions
     from simulation.records import FloatArray, IntArray, Rows
     from simulation.rng import Streams
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 _FRONTIER = 1
+_Number = TypeVar("_Number", bound=np.number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +162,7 @@ def _publish(world: World, turns: Turns, reactions: Reactions) -> IntArray:
     )
 
 
-def _at(column: IntArray | FloatArray, posts: IntArray) -> IntArray | FloatArray:
+def _at(column: NDArray[_Number], posts: IntArray) -> NDArray[_Number]:
     """Return column[posts]; where the post id is negative the value is of no use."""
     if not len(column):
         return np.zeros(len(posts), dtype=column.dtype)

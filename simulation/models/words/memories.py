@@ -110,6 +110,8 @@ class _Objects:
         self._requests = requests
         self._sponsored = requests.feed.sponsored
         self._question = requests.feed.question
+        feed = requests.feed
+        self._shared = feed.outside & (feed.author >= 0)  # the message of another, passed on
         self._brand = bare(cast.brand, NAME_LENGTH) or "this"
         self._topics = [quoted(text) or self._brand for text in cast.claim_texts]
         self._topics.append(self._brand)  # claim -1
@@ -145,13 +147,21 @@ class _Objects:
             noun = "ad"
         elif self._question[i, slot]:
             noun = "question"
+        elif self._shared[i, slot]:
+            noun = "message"
         known = self._items.get((post, noun))
         if known is None:
             text = quoted(self._requests.text(int(self._text[i, slot])), _ITEM_LENGTH)
-            known = self._name(i, slot, -1) + "'s " + noun + (" " + text if text else "")
+            known = _item(self._name(i, slot, -1), noun, text)
             self._items[post, noun] = known
         return known
 
     def _proposition(self, i: int) -> str:
         text = quoted(self._requests.text(int(self._requests.stimulus[i])), _ITEM_LENGTH)
         return text or self._brand
+
+
+def _item(name: str, noun: str, text: str) -> str:
+    """Return how an item is called; a message that a persona shares is not that persona's."""
+    told = " " + text if text else ""
+    return f"the message{told} shared by {name}" if noun == "message" else f"{name}'s {noun}{told}"

@@ -26,9 +26,9 @@ VERDICTS: tuple[tuple[Pair, ...], ...] = (
     (
         ("I'm inclined to believe ", ""),
         ("I think there is something to ", ""),
-        ("I'm warming to ", ""),
-        ("my impression of ", " is a good one"),
-        ("I'd give ", " a fair chance"),
+        ("I'm coming round to ", ""),
+        ("my feeling is that ", " is about right"),
+        ("I wouldn't rule out ", ""),
         ("I lean towards trusting ", ""),
         ("I find ", " quite plausible"),
         ("I'm more and more open to ", ""),
@@ -47,10 +47,10 @@ VERDICTS: tuple[tuple[Pair, ...], ...] = (
     ),
     (
         ("I have my doubts about ", ""),
-        ("I'm not really sold on ", ""),
+        ("I'm not persuaded by ", ""),
         ("I'd take ", " with a grain of salt"),
         ("I'm rather sceptical about ", ""),
-        ("my feeling is that ", " is oversold"),
+        ("my feeling is that ", " is exaggerated"),
         ("I'm not sure I can trust ", ""),
         ("I tend to doubt ", ""),
         ("I find ", " hard to believe"),
@@ -83,14 +83,14 @@ TAILS: tuple[tuple[str, ...], ...] = (
         "What I hear only makes me surer.",
     ),
     (
-        "It sounds good to me so far.",
+        "It makes sense to me so far.",
         "I'd like to hear a bit more, though.",
         "It fits what I have seen.",
-        "I could get used to the idea.",
+        "I would not be surprised.",
         "I'm curious where this goes.",
-        "So far I see no catch.",
-        "That speaks for it, in my eyes.",
-        "I may well change my habits over it.",
+        "So far I see nothing against it.",
+        "It rings true to me.",
+        "I may well come down on that side.",
         "I'll keep an eye on it.",
     ),
     (
@@ -106,7 +106,7 @@ TAILS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "I'd want to see it proven first.",
-        "I've been let down by such promises before.",
+        "I've heard such things before, and little came of them.",
         "It doesn't fit what I have seen.",
         "I'd be careful with it.",
         "Somebody would have to convince me.",
@@ -147,10 +147,10 @@ OPENERS: tuple[str, ...] = (
 # Ways to begin that name who is being answered, by action; they go around a name.
 ADDRESSES: dict[str, tuple[Pair, ...]] = {
     "comment": (
-        ("having read ", ", "),
+        ("having read what ", " put up, "),
         ("about what ", " says: "),
         ("as for ", ", "),
-        ("thinking over what ", " put up, "),
+        ("thinking over the words of ", ", "),
         ("my two cents for ", ": "),
     ),
     "reply": (
@@ -182,8 +182,8 @@ QUESTIONS: tuple[str, ...] = (
     "How do you see it?",
     "Would you trust it?",
     "Am I missing something?",
-    "What is your experience?",
-    "Do you think I should?",
+    "What have you heard?",
+    "What does it look like to you?",
     "Can you tell me more?",
     "Has it come up where you are?",
     "What would you do?",
@@ -228,34 +228,35 @@ REFUSALS: tuple[Pair, ...] = (
     ("I've made up my mind and say no to ", ""),
     ("I won't go along with ", ""),
 )
-# By sign of the stance on the claim that is named: it speaks for the decision, or despite it.
-REASONS_TO_ACCEPT: tuple[tuple[Pair, ...], ...] = (
-    (
-        (", because I believe ", ""),
-        (", since I trust ", ""),
-        ("; what won me over is ", ""),
-        (", mostly for ", ""),
-    ),
-    (
-        (", even if I'm not sure about ", ""),
-        (", although I don't quite buy ", ""),
-        ("; never mind ", ", it suits me"),
-        (", whatever I may think of ", ""),
-    ),
+# The claim that is named speaks for the decision, or it was taken despite it; and then, by whether
+# the claim is believed. A believed rumour speaks for a refusal.
+_BELIEVED: tuple[Pair, ...] = (
+    (", because I believe ", ""),
+    (", since I think there is something to ", ""),
+    (", mostly because ", " rings true to me"),
 )
-REASONS_TO_REFUSE: tuple[tuple[Pair, ...], ...] = (
-    (
-        (", because I don't believe ", ""),
-        (", since I can't trust ", ""),
-        ("; what put me off is ", ""),
-        (", mostly because of ", ""),
-    ),
-    (
-        (", even if ", " sounds right to me"),
-        (", although I don't doubt ", ""),
-        ("; never mind ", ", it isn't for me"),
-        (", whatever I may think of ", ""),
-    ),
+_DENIED: tuple[Pair, ...] = (
+    (", because I don't believe ", ""),
+    (", since I can't trust ", ""),
+    (", mostly because ", " doesn't ring true to me"),
+)
+_THOUGH_BELIEVED: tuple[Pair, ...] = (
+    (", even if ", " sounds right to me"),
+    (", although I don't doubt ", ""),
+    (", whatever truth I see in ", ""),
+)
+_THOUGH_DENIED: tuple[Pair, ...] = (
+    (", even if I'm not sure about ", ""),
+    (", although I don't quite believe ", ""),
+    (", for all my doubts about ", ""),
+)
+REASONS_TO_ACCEPT: tuple[tuple[tuple[Pair, ...], ...], ...] = (
+    ((*_BELIEVED, ("; what won me over is ", "")), _DENIED),
+    (_THOUGH_BELIEVED, (*_THOUGH_DENIED, ("; never mind ", ", it suits me"))),
+)
+REASONS_TO_REFUSE: tuple[tuple[tuple[Pair, ...], ...], ...] = (
+    ((*_BELIEVED, ("; what put me off is ", "")), _DENIED),
+    ((*_THOUGH_BELIEVED, ("; never mind ", ", it isn't for me")), _THOUGH_DENIED),
 )
 
 # What a recalled memory of the same claim adds: it felt alike, or otherwise.

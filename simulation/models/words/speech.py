@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simulation.models.base import ACTIONS, SPEAKING
 from simulation.models.words import phrases
-from simulation.models.words.text import NAME_LENGTH, VOICE_LENGTH, bands, bare, quoted
+from simulation.models.words.matters import fitting
+from simulation.models.words.text import MIXED, NAME_LENGTH, VOICE_LENGTH, bands, bare, quoted
 
 if TYPE_CHECKING:
     from simulation.models.base import Cast, FloatArray, IntArray, TurnRequests
     from simulation.rng import UIntArray
 
 _DECISIONS = {
-    "buy": (phrases.ACCEPTANCES, phrases.REASONS_TO_ACCEPT, 1.0),
-    "reject": (phrases.REFUSALS, phrases.REASONS_TO_REFUSE, -1.0),
+    "buy": (phrases.ACCEPTANCES, phrases.REASONS_TO_ACCEPT, True),
+    "reject": (phrases.REFUSALS, phrases.REASONS_TO_REFUSE, False),
 }
 
 
@@ -41,20 +44,29 @@ def speeches(
     subject = bare(cast.brand, NAME_LENGTH) or "this"
     topics = [quoted(text) or subject for text in cast.claim_texts]
     topics.append(subject)  # claim -1
-    columns = (action, slot, claim, bands(feeling), feeling, echo, bits, requests.row)
+    favourable = _favourable(cast)
+    columns = (action, slot, claim, bands(feeling), echo, bits, requests.row)
     texts = []
-    for i, (code, at, about, band, felt, same, draw, row) in enumerate(
+    for i, (code, at, about, band, same, draw, row) in enumerate(
         zip(*(column.tolist() for column in columns), strict=True)
     ):
         name = ACTIONS[code]
         if name in _DECISIONS:
-            reason = topics[about] if about >= 0 and felt != 0.0 else ""
-            texts.append(_decision(name, subject, reason, felt, draw))
+            reason = topics[about] if about >= 0 and band != MIXED else ""
+            texts.append(
+                _decision(
+                    name,
+                    subject,
+                    reason,
+                    draw,
+                    believed=band < MIXED,
+                    favourable=favourable[about],
+                )
+            )
         elif name in SPEAKING:
             source = _source(requests, i, at) if name in phrases.ADDRESSES else ""
-            texts.append(
-                _statement(name, topics[about], source, _voices(cast, row), band, same, draw)
-            )
+            voices = _voices(cast, row, topics[about] + " " + subject)
+            texts.append(_statement(name, topics[about], source, voices, band, same, draw))
         else:
             texts.append("")
     return texts
@@ -65,8 +77,15 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _voices(cast: Cast, row: int) -> list[str]:
-    return [voice for text in cast.voices[row] if (voice := bare(text, VOICE_LENGTH))]
+def _favourable(cast: Cast) -> list[bool]:
+    """Return of each claim whether belief in it speaks for the brand; the last is no claim."""
+    return [*(np.sum(cast.weights, axis=1) >= 0.0).tolist(), True]
+
+
+def _voices(cast: Cast, row: int, topic: str) -> list[str]:
+    """Return the persona's voices that fit a topic."""
+    fit = fitting(cast.voices[row], topic)
+    return [voice for text in fit if (voice := bare(text, VOICE_LENGTH))]
 
 
 def _source(requests: TurnRequests, i: int, slot: int) -> str:
@@ -117,15 +136,21 @@ def _second(action: str, band: int, echo: int, draw: int) -> str:
     return forms[draw % len(forms)]
 
 
-def _decision(action: str, subject: str, reason: str, feeling: float, draw: int) -> str:
-    """Return a decision about the brand, with a claim that speaks for or against it."""
-    pairs, reasons, sign = _DECISIONS[action]
+def _decision(
+    action: str, subject: str, reason: str, draw: int, *, believed: bool, favourable: bool
+) -> str:
+    """Return a decision about the brand, with a claim that speaks for or against it.
+
+    believed: the claim is.  favourable: who believes it thinks better of the brand.
+    """
+    pairs, reasons, accepts = _DECISIONS[action]
     draw, which = divmod(draw, len(pairs))
     before, after = pairs[which]
     text = before + subject + after
     if reason:
         draw, opener = divmod(draw, len(phrases.OPENERS))
-        fitting = reasons[0 if feeling * sign > 0.0 else 1]
-        why, end = fitting[draw % len(fitting)]
+        speaks_for = (believed == favourable) == accepts
+        forms = reasons[0 if speaks_for else 1][0 if believed else 1]
+        why, end = forms[draw % len(forms)]
         text = phrases.OPENERS[opener] + text + why + reason + end
     return capital(text + ".")

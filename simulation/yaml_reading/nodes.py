@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 
 from simulation.errors import Problem
-from simulation.scenario.scalars import quoted, unsafe_character
+from simulation.yaml_reading.scalars import quoted, unsafe_character
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-MAX_BYTES = 1024 * 1024
-MAX_DEPTH = 50
-MAX_ALIASES = 100
-MAX_NODES = 200_000  # after expansion of aliases
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _HINTS = {
@@ -34,6 +29,19 @@ _HINTS = {
     "expected ',' or ']'": "a bracket is not closed",
     "expected ',' or '}'": "a bracket is not closed",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much a text may hold. aliases: 0 forbids anchors, too.  nodes: with aliases expanded."""
+
+    bytes: int = 1024 * 1024
+    depth: int = 50
+    aliases: int = 100
+    nodes: int = 200_000
+
+
+USUAL = Limits()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -65,14 +73,34 @@ class YamlError(Exception):
         super().__init__(message)
 
 
-def read_nodes(text: str) -> Node | None:
+def decoded(data: bytes, limits: Limits = USUAL) -> str:
+    """Return the text of a file's bytes, without a byte order mark, with LF line ends.
+
+    Raises:
+        YamlError: more bytes than the limit, or not UTF-8.
+    """
+    if len(data) > limits.bytes:
+        raise YamlError(_too_large(limits))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise YamlError("is not UTF-8 text; save it as UTF-8", line) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _too_large(limits: Limits) -> str:
+    return f"is larger than {limits.bytes // 1024} KiB"
+
+
+def read_nodes(text: str, limits: Limits = USUAL) -> Node | None:
     """Return the root node of a text, or None when it holds nothing.
 
     Raises:
         YamlError: not YAML, more than one document, or over a limit.
     """
-    _check_characters(text)
-    composer = _Composer()
+    _check_characters(text, limits)
+    composer = _Composer(limits)
     try:
         for event in _events(text):
             composer.take(event)
@@ -81,9 +109,9 @@ def read_nodes(text: str) -> Node | None:
     return composer.root
 
 
-def _check_characters(text: str) -> None:
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise YamlError(f"is larger than {MAX_BYTES // 1024} KiB")
+def _check_characters(text: str, limits: Limits) -> None:
+    if len(text.encode("utf-8", "surrogatepass")) > limits.bytes:
+        raise YamlError(_too_large(limits))
     name = unsafe_character(text)
     if name is not None:
         line = 1 + next(n for n, row in enumerate(text.split("\n")) if unsafe_character(row))
@@ -117,7 +145,8 @@ def _explained(error: yaml.YAMLError) -> YamlError:
 class _Composer:
     """Builds the tree event by event, with a stack of the nodes that are still open."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
         self.root: Node | None = None
         self.open: list[Node] = []
         self.anchors: dict[str, Node] = {}
@@ -147,8 +176,8 @@ class _Composer:
 
     def _target(self, anchor: str, line: int) -> Node:
         self.aliases += 1
-        if self.aliases > MAX_ALIASES:
-            raise YamlError(f"uses more than {MAX_ALIASES} aliases", line)
+        if self.aliases > self.limits.aliases:
+            raise YamlError(self._too_many_aliases(), line)
         node = self.anchors.get(anchor)
         if node is None:
             raise YamlError(
@@ -160,14 +189,21 @@ class _Composer:
             raise YamlError(f"the anchor &{quoted(anchor)[1:-1]} contains itself", line)
         return node
 
+    def _too_many_aliases(self) -> str:
+        if not self.limits.aliases:
+            return "anchors and aliases are not allowed"
+        return f"uses more than {self.limits.aliases} aliases"
+
     def _anchored(self, event: Any, node: Node) -> Node:
         if event.anchor is not None:
+            if not self.limits.aliases:
+                raise YamlError(self._too_many_aliases(), node.line)
             self.anchors[event.anchor] = node
         return node
 
     def _enter(self, event: Any, node: Node) -> None:
-        if len(self.open) >= MAX_DEPTH:
-            raise YamlError(f"is nested deeper than {MAX_DEPTH} levels", node.line)
+        if len(self.open) >= self.limits.depth:
+            raise YamlError(f"is nested deeper than {self.limits.depth} levels", node.line)
         node.is_open = True
         self.open.append(self._anchored(event, node))
 
@@ -180,10 +216,11 @@ class _Composer:
 
     def _add(self, node: Node, line: int) -> None:
         """Hang a finished node under the one that is open, if the whole stays within limits."""
-        if node.size > MAX_NODES:
-            raise YamlError(f"holds more than {MAX_NODES:,} values, aliases expanded", line)
-        if len(self.open) + node.height > MAX_DEPTH + 1:
-            raise YamlError(f"is nested deeper than {MAX_DEPTH} levels, aliases expanded", line)
+        limits = self.limits
+        if node.size > limits.nodes:
+            raise YamlError(f"holds more than {limits.nodes:,} values, aliases expanded", line)
+        if len(self.open) + node.height > limits.depth + 1:
+            raise YamlError(f"is nested deeper than {limits.depth} levels, aliases expanded", line)
         if self.open:
             self.open[-1].children.append(node)
         else:

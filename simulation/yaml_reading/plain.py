@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simulation.errors import Problem
-from simulation.scenario.keypath import format_path
-from simulation.scenario.nodes import read_nodes
-from simulation.scenario.scalars import SurpriseError, quoted, read_plain, unsafe_character
+from simulation.yaml_reading.keypath import format_path
+from simulation.yaml_reading.nodes import USUAL, read_nodes
+from simulation.yaml_reading.scalars import SurpriseError, quoted, read_plain, unsafe_character
 
 if TYPE_CHECKING:
-    from simulation.scenario.keypath import Key, KeyPath
-    from simulation.scenario.nodes import Node
+    from simulation.yaml_reading.keypath import Key, KeyPath
+    from simulation.yaml_reading.nodes import Limits, Node
 
 _CORE = "tag:yaml.org,2002:"
 _KINDS = {f"{_CORE}seq": "list", f"{_CORE}map": "mapping", f"{_CORE}str": "scalar", "!": "scalar"}
@@ -49,14 +49,14 @@ class Plain:
         self.broken.add(path)
 
 
-def read_plain_yaml(text: str) -> Plain:
+def read_plain_yaml(text: str, limits: Limits = USUAL) -> Plain:
     """Return the values of a YAML text; an empty one gives None.
 
     Raises:
         YamlError: the text as a whole cannot be read.
     """
     plain = Plain()
-    root = read_nodes(text)
+    root = read_nodes(text, limits)
     if root is not None:
         plain.data = _value(root, (), plain, root.line)
     return plain
@@ -65,9 +65,8 @@ def read_plain_yaml(text: str) -> Plain:
 def _value(node: Node, path: KeyPath, plain: Plain, line: int) -> Any:
     """Return a node's value; recursion is bounded by the depth limit of `nodes.py`."""
     if not _tag_fits(node):
-        plain.complain(
-            path, line, f"the tag {quoted(node.tag or '')} is not allowed; only plain values are"
-        )
+        tag = quoted(node.tag or "")[1:-1]
+        plain.complain(path, line, f"the tag {tag} is not allowed; only plain values are")
     if node.kind == "mapping":
         return _mapping(node, path, plain)
     if node.kind == "list":

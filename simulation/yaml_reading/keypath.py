@@ -1,4 +1,4 @@
-"""Key paths: where a value stands in a scenario, as people write it.
+"""Key paths: where a value stands in a file, as people write it.
 
 `stimuli[2].claim` and `stimuli.2.claim` are the same place; a key that is no plain word stands in
 brackets and quotes: `audience["age group"]`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from collections.abc import Set as AbstractSet
 
 Key = str | int
@@ -86,6 +86,12 @@ def step_into(container: object, key: Key) -> tuple[Key, bool]:
         index = int(key)
         return index, index < len(container)
     return key, False
+
+
+def deepest(path: KeyPath, places: Container[KeyPath]) -> KeyPath:
+    """Return the longest beginning of a path that is one of some places; () when none is."""
+    depths = range(len(path), 0, -1)
+    return next((path[:depth] for depth in depths if path[:depth] in places), ())
 
 
 def lies_in(path: KeyPath, places: AbstractSet[KeyPath]) -> bool:

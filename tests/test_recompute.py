@@ -1,0 +1,86 @@
+"""Every number of the scenarios that ship is recomputed from their run databases."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+import recompute
+
+from simulation import simulate
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+STORIES = ("protein_bar", "town_referendum", "health_rumour")
+
+
+@pytest.fixture(name="run_of", scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    found = {
+        name: simulate(SCENARIOS / f"{name}.yaml", out=folder / f"{name}.duckdb")
+        for name in STORIES
+    }
+    found["frontier"] = simulate(
+        SCENARIOS / "protein_bar.yaml",
+        out=folder / "frontier.duckdb",
+        settings=["tier=frontier", "memory.cap=12", "population.size=40", "rule.drift_rate=0.3"],
+    )
+    return found
+
+
+@pytest.mark.parametrize("name", [*STORIES, "frontier"])
+@pytest.mark.parametrize("check", recompute.CHECKS, ids=lambda check: check.__name__)
+def test_the_file_agrees_with_the_method(
+    name: str, check: recompute.Check, run_of: dict[str, Path]
+) -> None:
+    assert check(recompute.Run(str(run_of[name]))) == []
+
+
+SPOILS = {
+    "tau": "UPDATE run SET tau = 7",
+    "belief_chain": "UPDATE belief_changes SET after = after + 0.001 WHERE tick = 9",
+    "importances": "UPDATE turns SET importance = 0.42 WHERE tick = 9 AND action = 'ignore'",
+    "one_memory_a_turn": "DELETE FROM memories WHERE tick = 9 AND kind = 'turn'",
+    "recalls": "UPDATE recalls SET relevance = relevance + 0.01 WHERE tick = 9 AND slot = 2",
+    "evictions": "UPDATE memories SET evicted_tick = NULL WHERE evicted_tick = 20",
+    "reflections": "UPDATE reflections SET trigger = 'sharp_move' WHERE tick = 9",
+    "probes": "DELETE FROM probes WHERE tick = 10",
+    "feeds": "UPDATE exposures SET tick = tick - 1 WHERE tick = 9",
+    "causes": "UPDATE belief_changes SET cause_post_id = 0 WHERE tick = 9",
+    "final_decisions": "UPDATE turns SET action = 'buy' WHERE tick = 9",
+}
+
+
+def test_every_check_has_a_spoilt_file() -> None:
+    assert sorted(SPOILS) == sorted(check.__name__ for check in recompute.CHECKS)
+
+
+@pytest.mark.parametrize("check", recompute.CHECKS, ids=lambda check: check.__name__)
+def test_a_spoilt_file_is_found_out(
+    check: recompute.Check, run_of: dict[str, Path], tmp_path: Path
+) -> None:
+    copy = tmp_path / "spoilt.duckdb"
+    shutil.copy(run_of["frontier"], copy)
+    with duckdb.connect(str(copy)) as connection:
+        connection.execute(SPOILS[check.__name__])
+    assert check(recompute.Run(str(copy))) != []
+
+
+def test_the_reported_share_of_contradictions_recovers_the_rate(tmp_path: Path) -> None:
+    path = simulate(
+        SCENARIOS / "protein_bar.yaml",
+        out=tmp_path / "drift.duckdb",
+        settings=[
+            "population.size=600",
+            "horizon=2",
+            "stimuli=[]",
+            "probes={share: 1.0, every: 1}",
+            "rule.drift_rate=0.3",
+        ],
+    )
+    rows = recompute.Run(str(path)).rows("SELECT avg((NOT agrees)::INT), count(*) FROM probes")
+    share, answers = rows[0]
+    assert answers > 1500
+    assert share == pytest.approx(0.3, abs=4.0 * (0.3 * 0.7 / answers) ** 0.5)
