@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind import elementary
+
 FloatArray = NDArray[np.float64]
 
 MODES: tuple[str, ...] = ("personality", "neutral", "off")
@@ -62,15 +64,9 @@ def probability(
     _check(mode)
     if mode == "off":
         return np.zeros(np.shape(score))
-    return _logistic(parameters.lambda_i * (score - threshold) + parameters.nu * arousal)
+    return elementary.logistic(parameters.lambda_i * (score - threshold) + parameters.nu * arousal)
 
 
 def _check(mode: str) -> None:
     if mode not in MODES:
         raise ValueError(f'gate mode "{mode}" is not one of {", ".join(MODES)}')
-
-
-def _logistic(x: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(-x)) by the exponential of -|x|, which cannot overflow."""
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0.0, 1.0, small) / (1.0 + small)

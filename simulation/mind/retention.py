@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind import elementary
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -74,4 +76,4 @@ def retention(
     if age.size and age.min() < 0:
         raise ValueError("a memory was written after the present tick")
     factor = decay_factor(arousal, valence, trait, parameters=parameters, personality=personality)
-    return np.exp(-(age * factor) / tau)
+    return elementary.exp(-(age * factor) / tau)

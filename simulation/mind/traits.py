@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind import elementary
+
 FloatArray = NDArray[np.float64]
 
 ATTACHMENT_TRAITS = ("anxiety", "avoidance")
@@ -65,7 +67,7 @@ def gains(
     total = np.broadcast_to(bias, (len(personality), len(bias)))
     for trait in range(weights.shape[1]):
         total = total + personality[:, trait, None] * weights[:, trait]
-    inner = low + (high - low) * _logistic(total)
+    inner = low + (high - low) * elementary.logistic(total)
     return np.clip(inner, low, high)  # rounding may step over the end by one bit
 
 
@@ -97,9 +99,3 @@ def unpack(vector: FloatArray, *, gains: int, traits: int) -> tuple[FloatArray, 
 def pack(weights: FloatArray, bias: FloatArray) -> FloatArray:
     """Return a map as one vector, (G * T + G,); the inverse of `unpack`."""
     return np.concatenate([weights.ravel(), bias])
-
-
-def _logistic(x: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(-x)) by the exponential of -|x|, which cannot overflow."""
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0.0, 1.0, small) / (1.0 + small)
