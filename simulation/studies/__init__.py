@@ -1,0 +1,1 @@
+"""Experiments of the sources, each a function that returns tables and can be repeated."""
