@@ -58,7 +58,7 @@ def normal_cdf(z: FloatArray) -> FloatArray:
 
     Near the middle by Marsaglia (2004), "Evaluating the normal distribution": 1/2 + phi(z) times
     the sum of z^(2n+1) / (1 * 3 * ... * (2n+1)); farther out by Laplace's continued fraction of
-    the tail, phi(z) / (z + 1 / (z + 2 / (z + ...))). The absolute error is below 5e-16.
+    the tail, phi(z) / (z + 1 / (z + 2 / (z + ...))). The absolute error is below 1e-15.
     """
     density = elementary.exp(-0.5 * z * z) / _ROOT_OF_TURN
     near, far = np.clip(z, -_NEAR, _NEAR), np.maximum(np.abs(z), _NEAR)

@@ -27,6 +27,8 @@ SAMPLE = "sample"  # the population source that is no file
 ALWAYS_POSSIBLE = ("ignore", "post", "buy", "reject", "complain")
 FINAL = ("buy", "reject")
 _GROUPING = frozenset({"stochastic_block", "homophily"})
+_PERSONAL = ("gated", "persmem")
+_APPRAISERS = frozenset({"embedding", "lexicon", "model"})
 _NO_DEGREE = frozenset({"none", "edges"})
 
 
@@ -239,6 +241,22 @@ def _models(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
         yield ("encoder", "model"), "is required by the encoder openai"
 
 
+def _recall(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
+    mode, traits = draft.value("recall", "mode"), draft.value("population", "personality")
+    if mode in _PERSONAL and traits == "none":
+        yield (
+            ("recall", "mode"),
+            f"{mode} needs personas with a personality; population.personality is none",
+        )
+
+
+def _affect(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
+    appraiser = draft.value("affect", "appraiser")
+    for key, owner in (("norms", "lexicon"), ("coefficients", "embedding")):
+        if draft.wrote("affect", key) and appraiser in _APPRAISERS - {owner}:
+            yield ("affect", key), f"belongs to the appraiser {owner}, not {appraiser}"
+
+
 def _addresses(draft: Draft, allow_hosts: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
     places: list[tuple[KeyPath, KeyPath]] = [
         (("models", tier, "base_url"), ("models", tier, "provider")) for tier in TIERS
@@ -266,5 +284,7 @@ _CHECKS = (
     personality_problems,
     _graph,
     _actions,
+    _recall,
+    _affect,
     _models,
 )

@@ -66,6 +66,10 @@ class Finder:
         file = draft.value("graph", "file")
         if isinstance(file, str) and draft.value("graph", "kind") == "edges":
             yield ("graph", "file"), file, False
+        for key in ("norms", "coefficients"):
+            named = draft.value("affect", key)
+            if isinstance(named, str):
+                yield ("affect", key), named, False
         model = draft.value("encoder", "model")
         if isinstance(model, str) and self._is_a_model_folder(draft, model):
             yield ("encoder", "model"), model, True

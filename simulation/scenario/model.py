@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, Discriminator, Field, Tag
+
+from simulation.scenario.parts import NonNegative, Part, Positive, Signed, Unit
+from simulation.scenario.persmem import Affect, PersMem
 
 IDENTIFIER_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 VISIBLE_PATTERN = r"\S"
 
-Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
-Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
 Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE_PATTERN)]
 Tick = Annotated[int, Field(ge=1)]
@@ -61,34 +60,14 @@ Tier = Literal["cheap", "frontier"]
 TIERS: tuple[Tier, ...] = ("cheap", "frontier")
 Profile = Literal["secure", "anxious", "avoidant", "fearful"]
 PROFILES: tuple[Profile, ...] = ("secure", "anxious", "avoidant", "fearful")
+RecallMode = Literal[
+    "product", "gated", "persmem", "semantic", "generative_agents", "random", "none"
+]
 PersonalityKind = Literal["attachment", "big_five"]
 TRAITS: dict[str, tuple[str, ...]] = {
     "attachment": ("anxiety", "avoidance"),
     "big_five": ("O", "C", "E", "A", "N"),
 }
-
-
-class Part(BaseModel):
-    """A part of a scenario: immutable, and an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _lists_are_tuples(cls, data: Any) -> Any:
-        """Take lists where tuples are declared: YAML, JSON and notebooks write lists."""
-        if not isinstance(data, Mapping):
-            return data
-        return {key: _as_tuple(value) for key, value in data.items()}
-
-
-def _as_tuple(value: Any) -> Any:
-    """Return lists as tuples, also those that are values of a mapping (`audience`)."""
-    if isinstance(value, list):
-        return tuple(value)
-    if isinstance(value, dict):
-        return {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
-    return value
 
 
 def _shape(value: object) -> str | None:
@@ -407,15 +386,18 @@ class SlotsPerTier(Part):
 
 
 class Recall(Part):
-    """Which memories come back (method.md 3)."""
+    """Which memories come back (method.md 3 and 8)."""
 
-    mode: Literal["product", "semantic", "generative_agents", "random", "none"] = Field(
-        default="product",
-        description="`product`: recency times importance times relevance; `semantic`: cosine "
-        "only; `generative_agents`: min-max normalised sum; `random`, `none`: controls.",
+    mode: RecallMode | None = Field(
+        default=None,
+        description="`product`: recency times importance times relevance; `gated`: that, with "
+        "memories that come unasked; `persmem`: passive and active retrieval; `semantic`: cosine "
+        "only; `generative_agents`: min-max normalised sum; `random`, `none`: controls. Default "
+        "gated where personas have a personality, else product.",
     )
     k: SlotsPerTier = Field(
-        default=SlotsPerTier(), description="Memories recalled in a turn, by tier."
+        default=SlotsPerTier(),
+        description="Memories recalled in a turn, by tier; persmem takes what it finds.",
     )
     tau: Positive | None = Field(
         default=None, description="Time constant in ticks; default max(1, horizon / 4)."
@@ -624,6 +606,10 @@ class Scenario(Part):
         default=(), description="Events from outside the population, by tick."
     )
     recall: Recall = Field(default=Recall(), description="Which memories come back.")
+    affect: Affect = Field(default=Affect(), description="How the feeling of a text is told.")
+    persmem: PersMem = Field(
+        default=PersMem(), description="How personality acts on memory: docs/persmem.md."
+    )
     memory: Memory = Field(default=Memory(), description="The store of episodes.")
     reflection: Reflection = Field(
         default=Reflection(), description="When a persona consolidates."
@@ -640,6 +626,13 @@ class Scenario(Part):
     def targets(self) -> tuple[str, ...]:
         """Names of all beliefs: the dimensions, then the claims."""
         return (*self.brief.dimensions, *(claim.id for claim in self.brief.claims))
+
+    @property
+    def recall_mode(self) -> RecallMode:
+        """How memories come back: what is written, or what suits the personas (method.md 8)."""
+        if self.recall.mode is not None:
+            return self.recall.mode
+        return "product" if self.population.personality == "none" else "gated"
 
     @property
     def tau(self) -> float:

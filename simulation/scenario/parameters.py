@@ -26,10 +26,17 @@ def flatten(scenario: Scenario) -> dict[str, Any]:
     """Return every parameter in force by dotted key: `recall.k.cheap`, `rule.persuasion`.
 
     Values are scalars or lists that JSON can hold; `recall.tau` is the resolved time constant, in
-    ticks (method.md 3). An empty mapping has no parameters.
+    ticks (method.md 3), `recall.mode` the resolved mode, and `persmem.switches` lists the letters
+    that are on. An empty mapping has no parameters.
     """
     flat = dict(_flat(scenario.model_dump(mode="json"), ""))
-    return {**flat, "recall.tau": scenario.tau}
+    switches = scenario.persmem.switches.model_dump()
+    resolved = {
+        "recall.tau": scenario.tau,
+        "recall.mode": scenario.recall_mode,
+        "persmem.switches": [name for name, on in switches.items() if on],
+    }
+    return flat | resolved
 
 
 def _flat(values: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

@@ -65,7 +65,7 @@ class Loaded:
     path: its file, None for a text.  text: as read, with LF line ends and no byte order mark.
     sha256: of the text and the settings, see `digest`.  settings: as given on the command line.
     files: resolved, readable files by key path: `ontology`, `population.source`, `graph.file`,
-    `encoder.model`, each where it names a file.
+    `encoder.model`, `affect.norms`, `affect.coefficients`, each where it names a file.
     """
 
     scenario: Scenario

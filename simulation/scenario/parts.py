@@ -1,0 +1,37 @@
+"""What every part of a scenario is made of: the base class, and numbers with bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Gain = Annotated[float, Field(ge=0.0, le=100.0, allow_inf_nan=False)]  # a weight, not boundless
+
+
+class Part(BaseModel):
+    """A part of a scenario: immutable, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lists_are_tuples(cls, data: Any) -> Any:
+        """Take lists where tuples are declared: YAML, JSON and notebooks write lists."""
+        if not isinstance(data, Mapping):
+            return data
+        return {key: _as_tuple(value) for key, value in data.items()}
+
+
+def _as_tuple(value: Any) -> Any:
+    """Return lists as tuples, also those that are values of a mapping (`audience`)."""
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, dict):
+        return {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
+    return value
