@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation import encoders, models, turn
+from simulation import appraisers, encoders, models, turn
 from simulation.errors import UsageError
 from simulation.founding import found
 from simulation.models.rule import RuleModel, RuleParameters
@@ -17,6 +17,7 @@ from simulation.rng import Streams
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.appraisers import Appraiser
     from simulation.encoders.base import Encoder
     from simulation.models.base import Model
     from simulation.records import IntArray, Rows
@@ -28,7 +29,8 @@ class Engine:
 
     scenario, seed, streams: what everything follows from.  world: the state after the last tick.
     ontology, people: who takes part.  rule: the embedded model, which also takes failed turns.
-    tiers: the cheap and the frontier model.  records: what happened in the last tick.
+    tiers: the cheap and the frontier model.  appraiser: None without personality.
+    records: what happened in the last tick.
     """
 
     def __init__(
@@ -38,13 +40,16 @@ class Engine:
         *,
         tiers: Sequence[Model] | None = None,
         encoder: Encoder | None = None,
+        appraiser: Appraiser | None = None,
     ) -> None:
         """Found the world of a scenario.
 
-        seed: default, the scenario's.  tiers, encoder: default, those that the scenario names.
+        seed: default, the scenario's.  tiers, encoder, appraiser: default, those that the scenario
+        names; without personality nothing is appraised.
 
         Raises:
             ScenarioError: something in the scenario or its files cannot be used.
+            UsageError: the appraiser cannot be used, for instance with this encoder.
             EmptyPersonaBlockError: a persona has nothing to be conditioned on.
         """
         self.scenario = loaded.scenario
@@ -53,7 +58,12 @@ class Engine:
         self.rule = _rule(self.scenario, self.streams)
         self.tiers = tuple(tiers or _tiers(self.scenario, self.rule))
         self.encoder = encoder or _encoder(loaded)
-        self.world, self.ontology, self.people = found(loaded, self.seed, self.encoder)
+        self.appraiser: Appraiser | None = None
+        if self.scenario.population.personality != "none":
+            self.appraiser = appraiser or _appraiser(loaded, self.encoder)
+        self.world, self.ontology, self.people = found(
+            loaded, self.seed, self.encoder, self.appraiser
+        )
         self._embedded = 0
         self.records = self._tell(0, opening(self.world, self.people))
 
@@ -139,6 +149,18 @@ def _encoder(loaded: Loaded) -> Encoder:
             base_url=spec.base_url,
             api_key=key,
             batch_size=spec.batch_size,
+        )
+    )
+
+
+def _appraiser(loaded: Loaded, encoder: Encoder) -> Appraiser:
+    name = loaded.scenario.affect.appraiser
+    return appraisers.load(
+        appraisers.AppraiserSpec(
+            name=name,
+            encoder=encoder if name == "embedding" else None,
+            coefficients=loaded.files.get("affect.coefficients"),
+            norms=loaded.files.get("affect.norms"),
         )
     )
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation import graph, ontology, personality, population
+from simulation.appraisal import Appraisals
+from simulation.disposition import Disposition
 from simulation.errors import EmptyPersonaBlockError, Problem, ScenarioError
 from simulation.memory import MemoryStore
 from simulation.mind import cadence
@@ -19,6 +21,7 @@ from simulation.world import Event, Network, World
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.appraisers import Appraiser
     from simulation.encoders.base import Encoder
     from simulation.ontology import Ontology
     from simulation.population import People
@@ -27,8 +30,12 @@ if TYPE_CHECKING:
     from simulation.scenario.model import Stimulus
 
 
-def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology, People]:
+def found(
+    loaded: Loaded, seed: int, encoder: Encoder, appraiser: Appraiser | None
+) -> tuple[World, Ontology, People]:
     """Return the world at tick 0, with its ontology and people.
+
+    appraiser: where personas have a personality.
 
     Raises:
         ScenarioError: the ontology, the population, its personality or the graph cannot be built.
@@ -76,6 +83,14 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
         )
         for i in people.ids
     ]
+    texts = Texts(encoder.encode, width=encoder.width)
+    disposition = (
+        Disposition(
+            personalities, scenario.persmem, Appraisals(appraiser, texts), tau=scenario.tau
+        )
+        if appraiser is not None
+        else None
+    )
     world = World.found(
         cast=cast,
         events=_events(loaded, field, people),
@@ -88,10 +103,12 @@ def found(loaded: Loaded, seed: int, encoder: Encoder) -> tuple[World, Ontology,
             len(people.ids),
             cap=scenario.memory.cap,
             reflection_cap=scenario.memory.reflection_cap,
+            affect=disposition is not None,
         ),
-        texts=Texts(encoder.encode, width=encoder.width),
+        texts=texts,
         peer_credibility=scenario.rule.credibility.peer,
         personality=personalities,
+        disposition=disposition,
         notes=follows.notes,
     )
     return world, field, people

@@ -8,7 +8,7 @@ Source: Beliefs, memory and reflection, "Memory" and "Which memories come back";
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -37,13 +37,28 @@ _COLUMNS: dict[str, tuple[type[np.generic], float]] = {  # dtype, value in an un
     "claim": (np.int16, -1),
     "stance": (np.float64, 0.0),
 }
+_AFFECT: dict[str, tuple[type[np.generic], float]] = {
+    "valence": (np.float64, 0.0),
+    "arousal": (np.float64, 0.0),
+    "dominance": (np.float64, 0.0),
+    "overgeneral": (np.bool_, 0),
+}
+
+
+def _no_affect() -> FloatArray:
+    return np.zeros((0, 0))
+
+
+def _no_labels() -> BoolArray:
+    return np.zeros((0, 0), np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
     """Memories of some personas, each (A, K): K is the most that one of them holds.
 
-    Fields are those of `MemoryStore`; `used` says which slots hold a memory.
+    Fields are those of `MemoryStore`; `used` says which slots hold a memory. In a store without
+    affect the columns of affect are empty, (0, 0).
     """
 
     memory_id: IntArray
@@ -54,6 +69,10 @@ class Held:
     claim: NDArray[np.int16]
     stance: FloatArray
     used: BoolArray
+    valence: FloatArray = field(default_factory=_no_affect)
+    arousal: FloatArray = field(default_factory=_no_affect)
+    dominance: FloatArray = field(default_factory=_no_affect)
+    overgeneral: BoolArray = field(default_factory=_no_labels)
 
 
 class MemoryStore:
@@ -68,6 +87,9 @@ class MemoryStore:
         text: (P, W) id of its text.
         claim: (P, W) index of the claim that it is about, or -1.
         stance: (P, W) in [-1, 1], how the persona felt about that claim then.
+        valence, arousal, dominance: (P, W) how it felt, in [-1, 1], [0, 1] and [0, 1].
+        overgeneral: (P, W) whether it is a general statement and no single episode.
+            These four only in a store with affect; else they are empty, (0, 0).
         next_id: the id of the next memory; every id below it has been given or skipped.
     """
 
@@ -78,12 +100,24 @@ class MemoryStore:
     text: IntArray
     claim: NDArray[np.int16]
     stance: FloatArray
+    valence: FloatArray
+    arousal: FloatArray
+    dominance: FloatArray
+    overgeneral: BoolArray
 
-    def __init__(self, personas: int, *, cap: int = 50, reflection_cap: int | None = None) -> None:
+    def __init__(
+        self,
+        personas: int,
+        *,
+        cap: int = 50,
+        reflection_cap: int | None = None,
+        affect: bool = False,
+    ) -> None:
         """Start empty.
 
         cap: most memories of a persona, >= 1.  reflection_cap: most reflections among them, >= 1,
-        or None for no limit of their own.
+        or None for no limit of their own.  affect: whether memories have an affect; without
+        personality nothing reads it, and a large population saves a third of its memory.
 
         Raises:
             ValueError: a cap is below 1; "never the most important" could not hold.
@@ -93,8 +127,12 @@ class MemoryStore:
         self.cap = cap
         self.reflection_cap = reflection_cap
         self.next_id = 0
+        self.affect = affect
+        self.valence = self.arousal = self.dominance = _no_affect()
+        self.overgeneral = _no_labels()
+        self._columns = _COLUMNS | _AFFECT if affect else _COLUMNS
         self.count: IntArray = np.zeros(personas, np.int64)
-        for name, (dtype, unused) in _COLUMNS.items():
+        for name, (dtype, unused) in self._columns.items():
             width = min(cap, _FIRST_WIDTH)
             setattr(self, name, np.full((personas, width), unused, dtype))
 
@@ -108,29 +146,46 @@ class MemoryStore:
         text: ArrayLike,
         claim: ArrayLike = -1,
         stance: ArrayLike = 0.0,
+        affect: FloatArray | None = None,
+        overgeneral: ArrayLike = False,
         ids: IntArray | None = None,
     ) -> IntArray:
         """Add a memory per element of `rows` and return their ids, (N,).
 
-        rows: (N,) persona rows; a row may occur several times.  The rest: (N,) or one for all.
+        rows: (N,) persona rows; a row may occur several times.  affect: (N, 3), in a store with
+        affect and in no other.  The rest: (N,) or one for all.
         ids: rising ids, as a run database holds them; by default the next ones, in order.
 
         Raises:
-            ValueError: `ids` do not rise, or start below `next_id`.
+            ValueError: `ids` do not rise, or start below `next_id`; an affect is missing, not
+                finite, or has no place.
         """
         rows = np.asarray(rows, np.int64)
         if ids is None:
             ids = self.next_id + np.arange(len(rows))
         elif not (np.diff(ids, prepend=self.next_id - 1) > 0).all():
             raise ValueError(f"memory ids must rise from {self.next_id} on")
+        felt = self._felt(affect, overgeneral)
         slots = self.count[rows] + _occurrence(rows)
         self._widen(int(slots.max(initial=-1)) + 1)
-        values = (ids, tick, importance, kind, text, claim, stance)
-        for name, value in zip(_COLUMNS, values, strict=True):
+        values = (ids, tick, importance, kind, text, claim, stance, *felt)
+        for name, value in zip(self._columns, values, strict=True):
             getattr(self, name)[rows, slots] = value
         np.add.at(self.count, rows, 1)
         self.next_id = int(ids[-1]) + 1 if len(ids) else self.next_id
         return ids
+
+    def _felt(self, affect: FloatArray | None, overgeneral: ArrayLike) -> tuple[ArrayLike, ...]:
+        """Return the values of the columns of affect, if the store has them."""
+        if self.affect != (affect is not None):
+            raise ValueError(
+                "a memory has an affect where the store keeps affects, and only there"
+            )
+        if affect is None:
+            return ()
+        if not np.isfinite(affect).all():
+            raise ValueError("the affect of a memory is NaN or infinite")
+        return (*np.moveaxis(affect, -1, 0), overgeneral)
 
     def settle(self) -> IntArray:
         """Drop what exceeds the caps, at the end of a tick, and return its ids, rising.
@@ -154,7 +209,9 @@ class MemoryStore:
         """
         counts = self.count[rows]
         width = int(counts.max(initial=0))
-        columns = {name: getattr(self, name).take(rows, axis=0)[:, :width] for name in _COLUMNS}
+        columns = {
+            name: getattr(self, name).take(rows, axis=0)[:, :width] for name in self._columns
+        }
         return Held(**columns, used=np.arange(width) < counts[:, None])
 
     def since(self, row: int, tick: int) -> IntArray:
@@ -180,7 +237,7 @@ class MemoryStore:
         if width <= now:
             return
         width = max(width, min(2 * now, self.cap + _BETWEEN))
-        for name, (dtype, unused) in _COLUMNS.items():
+        for name, (dtype, unused) in self._columns.items():
             wider = np.full((len(self.count), width), unused, dtype)
             wider[:, :now] = getattr(self, name)
             setattr(self, name, wider)
@@ -201,7 +258,7 @@ class MemoryStore:
         order = np.argsort(gone, axis=1, kind="stable")
         kept = held.used.sum(axis=1) - dropped.sum(axis=1)
         unused = np.arange(gone.shape[1]) >= kept[:, None]
-        for name, (_, value) in _COLUMNS.items():
+        for name, (_, value) in self._columns.items():
             column = np.take_along_axis(getattr(held, name), order, axis=1)
             column[unused] = value
             getattr(self, name)[rows, : gone.shape[1]] = column

@@ -91,12 +91,15 @@ def _stimuli(world: World) -> records.Stimuli:
 
 
 def _notes(world: World) -> records.Rejections:
-    """Return what the edge list lost on the way; it concerns no persona in particular."""
-    count = len(world.notes)
+    """Return what the edge list lost, and what the appraiser cannot do; it concerns no persona."""
+    disposition = world.disposition
+    said = disposition.appraisals.appraiser.notes if disposition else ()
+    notes = (*world.notes, *said)
+    graph = np.repeat([0, 1], [len(world.notes), len(said)])
     return records.Rejections(
-        tick=repeated(count, 0),
-        persona_id=records.Coded(codes=repeated(count, -1), names=()),
-        purpose=constant(count, "graph"),
-        kind=constant(count, "edges"),
-        detail=world.notes,
+        tick=repeated(len(notes), 0),
+        persona_id=records.Coded(codes=repeated(len(notes), -1), names=()),
+        purpose=records.Coded(codes=graph, names=("graph", "appraisal")),
+        kind=records.Coded(codes=graph, names=("edges", "note")),
+        detail=notes,
     )

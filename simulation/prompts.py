@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
 
 MAX_ITEM = 2_000  # code points of a post or memory; a written persona's words have at most 1,000
+MAX_FELT_MEMORY = 120  # of a memory that is told with how it felt (PersMem, C.9)
 MAX_NAME = 100
 MAX_REASON = 500
 
@@ -76,6 +77,15 @@ _CREDENCES = (
 )
 _BOUNDS = (0.08, 0.25, 0.42, 0.58, 0.75, 0.92)
 
+# How a state is told, by valence, arousal and dominance, and the bounds between the words
+# (PersMem, C.9). A value on a bound counts as the middle one.
+_MOODS = (
+    ((-0.2, 0.2), ("bad", "neither bad nor good", "good")),
+    ((0.3, 0.6), ("calm", "awake", "stirred up")),
+    ((0.4, 0.6), ("not in control of things", "somewhat in control", "in control of things")),
+)
+_FEELINGS = ((-0.2, 0.2), ("negative", "neutral", "positive"))
+
 
 def turn(requests: TurnRequests, i: int) -> str:
     """Return the prompt of the i-th turn.
@@ -88,6 +98,7 @@ def turn(requests: TurnRequests, i: int) -> str:
     return _sections(
         *_stable(cast, row),
         _titled(clock, ["What you believe:", *_beliefs(cast, requests.beliefs[i])]),
+        *_mood(requests, i),
         _titled("What comes to your mind", _recalled(requests, i)),
         _titled("What is before you", _feed(requests, i)),
         _titled("What you can do", _deeds(requests, i)),
@@ -184,11 +195,35 @@ def _recalled(requests: TurnRequests, i: int) -> list[str]:
     recalled = requests.recalled
     slots = zip(recalled.text[i].tolist(), recalled.tick[i].tolist(), strict=True)
     found = [
-        _fenced("memory", _cut(requests.text(text)), tick=str(tick))
-        for text, tick in slots
+        _memory(requests, i, slot, text, tick)
+        for slot, (text, tick) in enumerate(slots)
         if text >= 0
     ]
     return found or ["Nothing in particular."]
+
+
+def _memory(requests: TurnRequests, i: int, slot: int, text: int, tick: int) -> str:
+    """Return one memory; to a persona with a personality its beginning, and how it felt."""
+    words, valence = requests.text(text), requests.recalled.valence
+    if valence is None:
+        return _fenced("memory", _cut(words), tick=str(tick))
+    felt = _coarse(float(valence[i, slot]), *_FEELINGS)
+    return _fenced("memory", words[:MAX_FELT_MEMORY], tick=str(tick), felt=felt)
+
+
+def _mood(requests: TurnRequests, i: int) -> list[str]:
+    """Return how the persona feels, in words; nothing for one without a personality."""
+    if requests.state is None:
+        return []
+    values = requests.state[i].tolist()
+    words = [_coarse(value, *scale) for value, scale in zip(values, _MOODS, strict=True)]
+    return [_titled("How you feel", [f"You feel {words[0]}, {words[1]} and {words[2]}."])]
+
+
+def _coarse(value: float, bounds: tuple[float, float], words: tuple[str, str, str]) -> str:
+    """Return the first word below both bounds, the last above both, else the middle one."""
+    low, high = bounds
+    return words[0] if value < low else words[2] if value > high else words[1]
 
 
 def _feed(requests: TurnRequests, i: int) -> list[str]:

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from simulation.mind import recency as mind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.memory import Held, MemoryStore
     from simulation.rng import Streams, UIntArray
     from simulation.texts import Texts
@@ -28,8 +30,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 MODES: tuple[str, ...] = ("product", "semantic", "generative_agents", "random", "none")
+PATHS: tuple[str, ...] = (*MODES, "redirect", "passive", "active")  # the last by personality
 
-_BLOCK = 4096  # turns at a time: temporary arrays stay small; rows do not depend on each other
+BLOCK = 4096  # turns at a time: temporary arrays stay small; rows do not depend on each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +40,17 @@ class Recalled:
     """Recalled memories of A turns, (A, K), best first; unused slots are at the end.
 
     position: slot in the store, -1 in an unused one.  memory_id: -1 in an unused one.
-    path: index into `MODES`, how it came back; -1 in an unused one.
+    path: index into `PATHS`, how it came back; -1 in an unused one.
+    query: id of the text that it was sought by; -1 in an unused one.
     recency, importance, relevance: in [0, 1], the parts; relevance refers to the query.
     score: what ranked it, >= 0: the product, the clipped cosine, the sum of the normalised parts,
-    or the draw. NaN in unused slots, like the parts.
+    the draw, or the passive score. NaN in unused slots, like the parts.
     """
 
     position: IntArray
     memory_id: IntArray
     path: IntArray
+    query: IntArray
     recency: FloatArray
     importance: FloatArray
     relevance: FloatArray
@@ -83,21 +88,26 @@ def recall(
     if mode not in MODES:
         raise ValueError(f'recall mode "{mode}" is not one of {", ".join(MODES)}')
     width = int(k.max(initial=0))
-    starts = range(0, max(1, len(rows)), _BLOCK)
+    starts = range(0, max(1, len(rows)), BLOCK)
     pieces = []
-    for block in (slice(start, start + _BLOCK) for start in starts):
+    for block in (slice(start, start + BLOCK) for start in starts):
         held = store.held(rows[block])
         if mode == "none" or not width or not held.used.size:
             pieces.append(_nothing(len(held.used), width))
             continue
         relevance = mind.relevance(texts.cosine(held.text, query[block, None]))
-        parts = (_recency(held, now=now, tau=tau), held.importance, relevance)
+        parts = (recency_of(held, now=now, tau=tau), held.importance, relevance)
         if mode == "random":
             score = _draws(held, streams, keys[block], now=now)
         else:
             score = _score(mode, parts, held.used)
         best = _best(score, held, np.minimum(k[block], held.used.sum(axis=1)), width)
-        pieces.append(_gather(best, held, parts, score, MODES.index(mode)))
+        pieces.append(_gather(best, held, parts, score, MODES.index(mode), query[block]))
+    return joined(pieces)
+
+
+def joined(pieces: Sequence[Recalled]) -> Recalled:
+    """Return the recalls of several blocks of turns, of one width, as one."""
     names = [field.name for field in fields(Recalled)]
     return Recalled(**{n: np.concatenate([getattr(p, n) for p in pieces]) for n in names})
 
@@ -128,7 +138,7 @@ def _normalised(part: FloatArray, used: BoolArray) -> FloatArray:
     return result
 
 
-def _recency(held: Held, *, now: int, tau: float) -> FloatArray:
+def recency_of(held: Held, *, now: int, tau: float) -> FloatArray:
     """Return recencies, (A, H), by a table over whole ages: far fewer exponentials."""
     ages = np.where(held.used, now - held.tick.astype(np.int64), 0)
     if ages.min() < 0:
@@ -145,16 +155,30 @@ def _best(score: FloatArray, held: Held, wanted: IntArray, width: int) -> IntArr
     best = np.full((len(score), width), -1, np.int64)
     turns = np.arange(len(score))
     for slot in range(min(width, score.shape[1])):
-        equal = left == left.max(axis=1, keepdims=True)
-        written = np.where(equal, held.tick, np.iinfo(np.int32).min)
-        place = written.argmax(axis=1)  # the first of equals has the lowest id
+        place = first_of(left, held)
         best[:, slot] = np.where(slot < wanted, place, -1)
         left[turns, place] = -np.inf
     return best
 
 
+def first_of(left: FloatArray, held: Held) -> IntArray:
+    """Return the slot of the best score of each row, (A,): of equals the newer, then lower id.
+
+    left: (A, H) scores, -inf where a memory is not to be chosen.
+    """
+    equal = left == left.max(axis=1, keepdims=True)
+    written = np.where(equal, held.tick, np.iinfo(np.int32).min)
+    place: IntArray = written.argmax(axis=1)  # the first of equals has the lowest id
+    return place
+
+
 def _gather(
-    best: IntArray, held: Held, parts: tuple[FloatArray, ...], score: FloatArray, path: int
+    best: IntArray,
+    held: Held,
+    parts: tuple[FloatArray, ...],
+    score: FloatArray,
+    path: int,
+    query: IntArray,
 ) -> Recalled:
     """Return the chosen slots with all that is to be said about them."""
     used = best >= 0
@@ -168,6 +192,7 @@ def _gather(
         position=best,
         memory_id=np.where(used, np.take_along_axis(held.memory_id, place, axis=1), -1),
         path=np.where(used, path, -1),
+        query=np.where(used, query[:, None], -1),
         recency=recency,
         importance=importance,
         relevance=relevance,
@@ -182,6 +207,7 @@ def _nothing(turns: int, width: int) -> Recalled:
         position=none,
         memory_id=none,
         path=none,
+        query=none,
         recency=nan,
         importance=nan,
         relevance=nan,

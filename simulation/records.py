@@ -193,6 +193,9 @@ class Memories(Rows):
     kind: Texts
     text: Sequence[str]
     importance: FloatArray
+    valence: FloatArray  # NaN without personality, as the next two
+    arousal: FloatArray
+    dominance: FloatArray
     specificity: Texts
     claim_id: OptionalTexts
     stance: FloatArray
@@ -234,6 +237,48 @@ class Recalls(Rows):
     importance: FloatArray
     relevance: FloatArray
     score: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gates(Rows):
+    """Decisions of the redirection gate; step counts from 1."""
+
+    table: ClassVar[str] = "gates"
+    tick: IntArray
+    persona_id: Texts
+    step: IntArray
+    memory_id: IntArray
+    mode: Texts
+    query: Texts
+    semantic: FloatArray
+    retention: FloatArray
+    affect_match: FloatArray
+    relation: FloatArray
+    passive_score: FloatArray
+    threshold: FloatArray
+    arousal: FloatArray
+    probability: FloatArray
+    draw: FloatArray
+    fired: BoolArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affects(Rows):
+    """Appraisals of what was perceived (`in`) and of the own reply (`out`)."""
+
+    table: ClassVar[str] = "affects"
+    tick: IntArray
+    persona_id: Texts
+    phase: Texts
+    raw_valence: FloatArray
+    raw_arousal: FloatArray
+    raw_dominance: FloatArray
+    valence: FloatArray
+    arousal: FloatArray
+    dominance: FloatArray
+    state_valence: FloatArray
+    state_arousal: FloatArray
+    state_dominance: FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

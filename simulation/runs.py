@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simulation import appraisers
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError
 from simulation.rng import sha256_hex
@@ -95,7 +96,9 @@ def check(loaded: Loaded) -> World:
         ScenarioError: the ontology, the population, the graph or a stimulus cannot be used.
         UsageError: a model or a setting cannot be used.
     """
-    return Engine(loaded, encoder=_NoVectors()).world
+    regression = loaded.scenario.affect.appraiser == "embedding"
+    appraiser = appraisers.load(appraisers.AppraiserSpec(name="lexicon")) if regression else None
+    return Engine(loaded, encoder=_NoVectors(), appraiser=appraiser).world
 
 
 class _NoVectors:
@@ -135,7 +138,7 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
         engine_version=_version("simulation"),
         horizon=scenario.horizon,
         tau=scenario.tau,
-        parameters=flatten(scenario),
+        parameters=flatten(scenario) | _appraised(engine),
         encoder=engine.encoder.name,
         encoder_sha256=engine.encoder.sha256,
         models={
@@ -144,6 +147,14 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
         },
         packages={name: v for name in _RECORDED_PACKAGES if (v := _version(name))},
     )
+
+
+def _appraised(engine: Engine) -> dict[str, str]:
+    """Return which appraiser told the affects of a run with personality."""
+    appraiser = engine.appraiser
+    if appraiser is None:
+        return {}
+    return {"affect.name": appraiser.name, "affect.sha256": appraiser.sha256}
 
 
 def _run(

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind.affect import NEUTRAL_STATE
 from simulation.posts import PostLog
 
 if TYPE_CHECKING:
+    from simulation.disposition import Disposition
     from simulation.graph import Follows
     from simulation.memory import MemoryStore
     from simulation.models.base import Cast
@@ -106,14 +108,15 @@ class Event:
 class World:
     """The state of a run after `tick`, and what of it never changes.
 
-    personality: of the P personas.
+    personality: of the P personas.  disposition: what it does; None without personality.
     activity: (P,) chance of a turn.  tier: (P,) 0 cheap, 1 frontier.  interval: (P,) turns between
     reflections.  peer_credibility: [0, 1], of what personas publish.  notes: what of the input was
     left out, in words.
     beliefs, initial, reflected: (P, T) now, at tick 0, after the last reflection (or at tick 0).
     heard: (P, C, 2) times each claim was met, affirmed and denied.  turns, since_reflection:
     (P,) counts.  last_turn, last_reflection: (P,) ticks, 0 for never.  decided: (P,) bought or
-    rejected.  block, proposition: text ids.  shown: post id of a stimulus: (P,) its audience.
+    rejected.  state: (P, 3) affective state, used with personality only.  block, proposition: text
+    ids.  shown: post id of a stimulus: (P,) its audience.
     """
 
     tick: int = 0
@@ -137,8 +140,10 @@ class World:
     last_turn: IntArray
     last_reflection: IntArray
     decided: BoolArray
+    state: FloatArray
     block: IntArray
     proposition: int
+    disposition: Disposition | None = None
     notes: tuple[str, ...] = ()
     shown: dict[int, BoolArray] = field(default_factory=dict)
     journal: bytes = b"\0" * 32
@@ -158,6 +163,7 @@ class World:
         texts: Texts,
         peer_credibility: float,
         personality: Personalities,
+        disposition: Disposition | None = None,
         notes: tuple[str, ...] = (),
     ) -> World:
         """Return the world at tick 0, before anything happened."""
@@ -171,6 +177,7 @@ class World:
             interval=interval,
             peer_credibility=peer_credibility,
             personality=personality,
+            disposition=disposition,
             texts=texts,
             memory=memory,
             network=network,
@@ -183,6 +190,7 @@ class World:
             last_turn=never.copy(),
             last_reflection=never.copy(),
             decided=np.zeros(count, dtype=bool),
+            state=np.tile(NEUTRAL_STATE, (count, 1)),
             block=texts.intern(cast.blocks),
             proposition=int(texts.intern([cast.proposition])[0]),
             notes=notes,
@@ -203,7 +211,9 @@ class World:
         held memories in order of persona and memory id: memory id, tick, kind, claim, int64,
         importance, stance, float64, and the first 8 bytes of the SHA-256 of the text; edges by
         (source, target): source, target, created tick, int64, weight, float64; and the 32 bytes
-        of the journal, which chains all posts and their engagement.
+        of the journal, which chains all posts and their engagement. In a run with personality, and
+        in no other, then: the affective states (valence, arousal, dominance of each persona),
+        float64; of the held memories valence, arousal, dominance, float64, overgeneral, int64.
         """
         state = hashlib.sha256(DIGEST_VERSION)
         _feed(state, np.array([self.tick]), "<i8")
@@ -224,6 +234,8 @@ class World:
             _feed(state, whole, "<i8")
         _feed(state, self.network.weight, "<f8")
         state.update(self.journal)
+        if self.memory.affect:
+            self._feed_affects(state)
         return state.hexdigest()
 
     def _feed_memories(self, state: hashlib._Hash) -> None:
@@ -235,6 +247,14 @@ class World:
         for real in (store.importance, store.stance):
             _feed(state, real[held], "<f8")
         _feed(state, self.texts.key(store.text[held]), "<u8")
+
+    def _feed_affects(self, state: hashlib._Hash) -> None:
+        store = self.memory
+        held = np.arange(store.memory_id.shape[1]) < store.count[:, None]
+        _feed(state, self.state, "<f8")
+        for real in (store.valence, store.arousal, store.dominance):
+            _feed(state, real[held], "<f8")
+        _feed(state, store.overgeneral[held], "<i8")
 
     def record(self, published: IntArray, engaged: IntArray, amount: FloatArray) -> None:
         """Chain this tick's posts and engagement into the journal.

@@ -171,7 +171,7 @@ def test_many_personas_recall_as_few_do(mode: str, monkeypatch: pytest.MonkeyPat
     memories = [(r, t, 0.1 * t, (r + t) % 6) for t in range(7) for r in range(PERSONAS)]
     store = store_of(memories[:-4])
     at_once = call(store, mode=mode, k=[2, 4, 3])
-    monkeypatch.setattr("simulation.recall._BLOCK", 1)
+    monkeypatch.setattr("simulation.recall.BLOCK", 1)
     singly = call(store, mode=mode, k=[2, 4, 3])
     for field in fields(Recalled):
         expected, got = getattr(at_once, field.name), getattr(singly, field.name)

@@ -108,8 +108,10 @@ class FeedView:
 class RecalledView:
     """Recalled memories of each turn, (A, K), best first; text -1 in an unused slot.
 
-    score: what ranked it, >= 0.  claim: claim index or -1.  stance: [-1, 1], how the persona
-    felt about the claim then.  tick: when it was written.
+    score: its weight, >= 0: what ranked it; where personality let some come unasked, recency x
+    importance x relevance of all, so that weights are of one scale.  claim: claim index or -1.
+    stance: [-1, 1], how the persona felt about the claim then.  tick: when it was written.
+    valence: [-1, 1], how it felt; None where personas have no personality.
     """
 
     text: IntArray
@@ -117,6 +119,7 @@ class RecalledView:
     claim: IntArray
     stance: FloatArray
     tick: IntArray
+    valence: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +131,8 @@ class TurnRequests:
     met so far, affirmed and denied.  allowed: (A, 15) actions possible now, in order of `ACTIONS`.
     friend: (A,) a persona row it follows (for ask_peer), or -1.  stimulus: (A,) text id of what
     the persona is looking at (the proposition when the feed is empty).
-    text: text id -> text.  prompt: i -> prompt of the i-th turn.
+    text: text id -> text.  prompt: i -> prompt of the i-th turn.  state: (A, 3) affective state
+    (valence, arousal, dominance) of personas with a personality, else None.
     """
 
     cast: Cast
@@ -147,6 +151,7 @@ class TurnRequests:
     stimulus: IntArray
     text: Callable[[int], str]
     prompt: Callable[[int], str]
+    state: FloatArray | None = None
 
     def __len__(self) -> int:
         """Return the number of turns."""

@@ -81,6 +81,7 @@ def take_turns(requests: TurnRequests, rows: Sequence[int]) -> TurnRequests:
         friend=requests.friend[index],
         stimulus=requests.stimulus[index],
         prompt=_renumbered(requests.prompt, index),
+        state=None if requests.state is None else requests.state[index],
     )
 
 
@@ -111,6 +112,7 @@ def _take_recalled(recalled: RecalledView, index: IntArray) -> RecalledView:
         claim=recalled.claim[index],
         stance=recalled.stance[index],
         tick=recalled.tick[index],
+        valence=None if recalled.valence is None else recalled.valence[index],
     )
 
 

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simulation import feed, prompts
+from simulation.mind.recency import score
 from simulation.models.base import ACTION_CODE, ON_A_POST, FeedView, RecalledView, TurnRequests
 from simulation.posts import KIND_CODE
-from simulation.recall import Recalled, recall
+from simulation.recall import MODES
+from simulation.turn.feel import feel
+from simulation.turn.recollect import recollect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.recall import Recalled
     from simulation.records import BoolArray, FloatArray, IntArray
     from simulation.rng import Streams
     from simulation.scenario import Scenario
+    from simulation.search import Decisions
+    from simulation.turn.feel import Feelings
     from simulation.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turns:
-    """The turns of a tick before anyone has reacted."""
+    """The turns of a tick before anyone has reacted.
+
+    decisions: of the gate, on the way to what was recalled.  feelings: after the stimulus; None
+    without personality.
+    """
 
     tick: int
     feeds: feed.Feeds
     recalled: Recalled
+    decisions: Decisions
+    feelings: Feelings | None
     requests: TurnRequests
 
     @property
@@ -81,21 +93,24 @@ def prepare(world: World, scenario: Scenario, streams: Streams, tick: int) -> Tu
     )
     stimulus = _text_of(world, feeds.post)[:, 0]
     stimulus = np.where(stimulus >= 0, stimulus, world.proposition)
-    slots = np.array([scenario.recall.k.cheap, scenario.recall.k.frontier], dtype=np.int64)
-    recalled = recall(
-        world.memory,
-        world.texts,
-        rows=rows,
-        query=stimulus,
-        now=tick,
-        tau=scenario.tau,
-        k=slots[world.tier[rows]],
-        mode=scenario.recall.mode,
-        streams=streams,
-        keys=world.cast.keys[rows],
-    )
+    feelings = feel(world, rows, stimulus, world.state[rows])
+    recalled, decisions = recollect(world, scenario, streams, tick, rows, stimulus, feelings)
     requests = _requests(world, scenario, streams, tick, rows, feeds, recalled, stimulus)
-    return Turns(tick=tick, feeds=feeds, recalled=recalled, requests=requests)
+    if feelings is not None:
+        requests = _with_state(requests, feelings)
+    return Turns(
+        tick=tick,
+        feeds=feeds,
+        recalled=recalled,
+        decisions=decisions,
+        feelings=feelings,
+        requests=requests,
+    )
+
+
+def _with_state(requests: TurnRequests, feelings: Feelings) -> TurnRequests:
+    felt = replace(requests, state=feelings.state, prompt=lambda i: prompts.turn(felt, i))
+    return felt
 
 
 def _similarity(world: World) -> Callable[[IntArray, IntArray], FloatArray]:
@@ -191,12 +206,17 @@ def _recalled_view(world: World, rows: IntArray, recalled: Recalled) -> Recalled
     store, place = world.memory, recalled.position
     here = place >= 0
     at = (rows[:, None], np.maximum(place, 0))
+    weight = recalled.score
+    if store.affect:
+        product = score(recalled.recency, recalled.importance, recalled.relevance)
+        weight = np.where(recalled.path >= len(MODES), product, weight)
     return RecalledView(
         text=np.where(here, store.text[at], -1),
-        score=np.where(here, recalled.score, 0.0),
+        score=np.where(here, weight, 0.0),
         claim=np.where(here, store.claim[at], -1),
         stance=np.where(here, store.stance[at], 0.0),
         tick=np.where(here, store.tick[at], -1),
+        valence=np.where(here, store.valence[at], 0.0) if store.affect else None,
     )
 
 

@@ -11,6 +11,7 @@ from simulation.memory import REFLECTION
 from simulation.mind import cadence
 from simulation.models.base import SOURCES, ReflectionRequests
 from simulation.turn.columns import repeated
+from simulation.turn.feelings import lost
 from simulation.turn.rows import change_rows, memory_rows, persona_column, rejections
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def reflect(
         after[changed, target],
         repeated(len(changed), -1),
     )
-    memories, written = _remember(world, scenario, turns.tick, rows, replies)
+    memories, unread, written = _remember(world, scenario, turns.tick, rows, replies)
     world.since_reflection[rows] = 0
     world.last_reflection[rows] = turns.tick
     world.reflected[rows] = after
@@ -67,7 +68,7 @@ def reflect(
         error=errors,
     )
     dropped = rejections(world, rows, turns.tick, "reflection", replies.rejections)
-    return (reflections, changes, memories, dropped)
+    return (reflections, changes, memories, dropped, unread)
 
 
 def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> ReflectionRequests:
@@ -101,13 +102,19 @@ def _remember(
     tick: int,
     rows: IntArray,
     replies: ReflectionReplies,
-) -> tuple[records.Memories, list[list[int]]]:
-    """Write the memories of reflections; return them as rows, and their ids per reflection."""
+) -> tuple[records.Memories, records.Rejections, list[list[int]]]:
+    """Write the memories of reflections.
+
+    Return them as rows, those that could not be appraised, and the ids per reflection.
+    """
     counts = np.array([len(texts) for texts in replies.memories], dtype=np.int64)
     owner = np.repeat(np.arange(len(rows)), counts)
     texts = [text for group in replies.memories for text in group]
     ids = world.texts.intern(texts)
     weight = np.full(len(texts), scenario.reflection.importance)
+    disposition, felt = world.disposition, None
+    if disposition is not None:
+        _, felt = disposition.appraise(ids, rows[owner])
     memory_id = world.memory.write(
         rows[owner],
         tick=tick,
@@ -116,6 +123,8 @@ def _remember(
         text=ids,
         claim=replies.claim[owner],
         stance=replies.stance[owner],
+        affect=felt,
+        overgeneral=True,
     )
     written = [part.tolist() for part in np.split(memory_id, np.cumsum(counts)[:-1])]
     table = memory_rows(
@@ -129,8 +138,9 @@ def _remember(
         replies.claim[owner],
         replies.stance[owner],
         ids,
+        felt,
     )
-    return table, written
+    return table, lost(world, tick, rows[owner], ids), written
 
 
 def evict(world: World, tick: int) -> records.Evictions:

@@ -9,7 +9,7 @@ import numpy as np
 from simulation import records
 from simulation.models.base import ACTIONS, SOURCES
 from simulation.posts import KINDS
-from simulation.recall import MODES
+from simulation.recall import PATHS
 from simulation.turn.columns import coded, constant, repeated
 from simulation.turn.prepare import author_name
 
@@ -56,8 +56,8 @@ def recalls(world: World, turns: Turns) -> records.Recalls:
         persona_id=persona_column(world, turns.rows[turn]),
         slot=slot.astype(np.int64) + 1,
         memory_id=found.memory_id[turn, slot],
-        path=records.Coded(codes=found.path[turn, slot], names=MODES),
-        query=coded(turns.requests.stimulus[turn], world.texts.__getitem__),
+        path=records.Coded(codes=found.path[turn, slot], names=PATHS),
+        query=coded(found.query[turn, slot], world.texts.__getitem__),
         recency=found.recency[turn, slot],
         importance=found.importance[turn, slot],
         relevance=found.relevance[turn, slot],
@@ -157,9 +157,15 @@ def memory_rows(
     claim: IntArray,
     stance: FloatArray,
     text_ids: IntArray,
+    affect: FloatArray | None,
 ) -> records.Memories:
-    """Return written memories as rows; all arrays (N,)."""
+    """Return written memories as rows; all arrays (N,), affect (N, 3) or None.
+
+    A reflection is a general statement, a turn is one episode (docs/adr/0009).
+    """
     count = len(rows)
+    felt = np.full((count, 3), np.nan) if affect is None else affect
+    label = "overgeneral" if kind == "reflection" and affect is not None else "specific"
     return records.Memories(
         memory_id=memory_id,
         persona_id=persona_column(world, rows),
@@ -167,7 +173,10 @@ def memory_rows(
         kind=constant(count, kind),
         text=texts,
         importance=weight,
-        specificity=constant(count, "specific"),
+        valence=felt[:, 0],
+        arousal=felt[:, 1],
+        dominance=felt[:, 2],
+        specificity=constant(count, label),
         claim_id=records.Coded(codes=claim, names=world.cast.claims),
         stance=stance,
         embedding_id=text_ids,

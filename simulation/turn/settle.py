@@ -12,12 +12,14 @@ import numpy as np
 
 from simulation import records
 from simulation.memory import KINDS as MEMORY_KINDS
-from simulation.mind import beliefs, importance
+from simulation.mind import affect, beliefs, importance
 from simulation.models.base import ACTION_CODE, ACTIONS
 from simulation.models.words import memory_texts
 from simulation.posts import ENGAGEMENT_OF_ACTION, KIND_CODE, KIND_OF_ACTION
+from simulation.turn import feelings as felt_of
 from simulation.turn import rows as rows_of
 from simulation.turn.columns import repeated
+from simulation.turn.feel import feel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from simulation.records import FloatArray, IntArray, Rows
     from simulation.rng import Streams
     from simulation.scenario import Scenario
+    from simulation.turn.feel import Feelings
     from simulation.turn.prepare import Turns
     from simulation.world import World
 
@@ -53,7 +56,7 @@ def settle(
     weight = _importance(scenario, turns, reactions, moved)
     world.beliefs[rows] = after
     _hear(world, turns)
-    memories = _remember(world, streams, turns, reactions, weight)
+    memories, reply = _remember(world, streams, turns, reactions, weight)
     published = _publish(world, turns, reactions)
     edges = _follow(world, turns, reactions)
     _engage(world, reactions, published)
@@ -71,6 +74,7 @@ def settle(
             rows_of.turn_rows(world, turns, reactions, weight, moved),
             rows_of.changes_of_turns(world, turns, reactions, before, after),
             memories,
+            *felt_of.rows(world, turns, reply),
             edges,
             rows_of.rejections(world, rows, tick, "turn", reactions.rejections),
         ),
@@ -102,9 +106,16 @@ def _hear(world: World, turns: Turns) -> None:
 
 def _remember(
     world: World, streams: Streams, turns: Turns, reactions: Reactions, weight: FloatArray
-) -> records.Memories:
+) -> tuple[records.Memories, Feelings | None]:
+    """Write the turns' memories; return them, and how the replies felt."""
     texts = memory_texts(turns.requests, reactions, streams=streams)
     ids = world.texts.intern(texts)
+    felt, reply = None, None
+    if turns.feelings is not None:
+        reply = feel(world, turns.rows, ids, turns.feelings.state)
+    if turns.feelings is not None and reply is not None:
+        felt = affect.memory_affect(turns.feelings.felt, reply.felt)
+        world.state[turns.rows] = reply.state
     memory_id = world.memory.write(
         turns.rows,
         tick=turns.tick,
@@ -113,8 +124,9 @@ def _remember(
         text=ids,
         claim=reactions.claim,
         stance=reactions.stance,
+        affect=felt,
     )
-    return rows_of.memory_rows(
+    rows = rows_of.memory_rows(
         world,
         memory_id,
         turns.rows,
@@ -125,7 +137,9 @@ def _remember(
         reactions.claim,
         reactions.stance,
         ids,
+        felt,
     )
+    return rows, reply
 
 
 def _publish(world: World, turns: Turns, reactions: Reactions) -> IntArray:
