@@ -17,6 +17,7 @@ VERBS = {
     "tables": "Say what the tables and columns of a run mean.",
     "sql": "Put a SQL query to a run database.",
     "compare": "Say where runs part and by how much they differ.",
+    "study": "Repeat an experiment of the sources, with tables and a picture.",
 }
 
 

@@ -12,7 +12,6 @@ Source: PersMem, C.8, D.3, F.5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,10 +20,12 @@ import numpy as np
 from simulation.choice import top_without_replacement
 from simulation.mind import calibration, passive, traits
 from simulation.mind.affect import NEUTRAL_STATE
-from simulation.mind.calibration import FloatArray, IntArray, SearchSettings
 from simulation.rng import Streams
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simulation.mind.calibration import FloatArray, IntArray, SearchSettings
     from simulation.studies.store import Store
 
 PARAMETERS: Final = passive.PassiveParameters()
@@ -140,9 +141,7 @@ def measure(
     return np.stack(found, axis=-1)
 
 
-def scores(
-    kind: Kind, store: Store, *, personality: FloatArray, gains: FloatArray
-) -> FloatArray:
+def scores(kind: Kind, store: Store, *, personality: FloatArray, gains: FloatArray) -> FloatArray:
     """Return the passive scores, (S, C, K), at the calibration state.
 
     personality: (S, T).  gains: (S, G).
@@ -163,9 +162,7 @@ def scores(
         )
         trait = personality[:, traits.ATTACHMENT_REACTIVITY]
     else:
-        relation = passive.relation_big_five(
-            memory, state, vague, traits=personality, gains=gains
-        )
+        relation = passive.relation_big_five(memory, state, vague, traits=personality, gains=gains)
         trait = personality[:, traits.BIG_FIVE_REACTIVITY]
     score = passive.score(
         np.tile(store.semantic, (settings, 1)),

@@ -101,4 +101,6 @@ def _check(affect: FloatArray, labels: list[str]) -> None:
         raise ValueError(f'specificity "{unknown[0]}" is not one of {", ".join(LABELS)}')
     inside = (affect >= (-1.0, 0.0, 0.0)) & (affect <= 1.0)
     if not inside.all():
-        raise ValueError(f"the affect of memory {int(np.argwhere(~inside)[0, 0]) + 1} is no affect")
+        raise ValueError(
+            f"the affect of memory {int(np.argwhere(~inside)[0, 0]) + 1} is no affect"
+        )

@@ -1,24 +1,20 @@
-"""The rows of the study's tables, and how they are written: CSV and Markdown."""
+"""A table of a study, and how it is written: CSV with all digits, Markdown for reading."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from simulation.studies.measuring import Kind, Targets
 
 Cell = str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A named table: what its columns are called, and its rows."""
+    """A table: the name of its file, its title, what its columns are called, and its rows."""
 
     name: str
+    title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
@@ -38,27 +34,14 @@ class Table:
 
 
 def _exact(cell: Cell) -> str:
-    return _words(cell) if isinstance(cell, bool) else str(cell)
+    return _word(cell) if isinstance(cell, bool) else str(cell)
 
 
 def _short(cell: Cell) -> str:
     if isinstance(cell, float):
         return f"{cell:.3f}"
-    return _words(cell) if isinstance(cell, bool) else str(cell)
+    return _word(cell) if isinstance(cell, bool) else str(cell)
 
 
-def _words(cell: bool) -> str:  # noqa: FBT001 - a cell of a table
-    return "yes" if cell else "no"
-
-
-def target_table(kinds: Sequence[tuple[Kind, Targets]]) -> Table:
-    """Return what every setting is aimed at, one row a measure."""
-    rows: list[tuple[Cell, ...]] = []
-    for kind, aims in kinds:
-        for s, setting in enumerate(kind.settings):
-            for m, measure in enumerate(kind.measures):
-                numbers = (aims.share, aims.low, aims.high, aims.aim)
-                values = (float(array[s, m]) for array in numbers)
-                rows.append((kind.name, setting, s < kind.fitted, measure, *values))
-    columns = ("kind", "setting", "fitted", "measure", "share", "low", "high", "target")
-    return Table(name="targets", columns=columns, rows=tuple(rows))
+def _word(yes: bool) -> str:  # noqa: FBT001 - a cell of a table
+    return "yes" if yes else "no"
