@@ -164,7 +164,12 @@ class Store:
 
 
 def recalls(run: Run) -> list[str]:
-    """Recency, importance, relevance, score, the best k, and their order, of every turn."""
+    """Recency, importance, relevance, score, the best k, and their order, of every turn.
+
+    Only where recall goes by the product alone; `recompute_persmem` checks gated recall.
+    """
+    if run.parameters["recall.mode"] != "product":
+        return []
     store = Store(run)
     logged = dict(
         run.groups(

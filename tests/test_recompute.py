@@ -8,6 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 import recompute
+import recompute_persmem
+from small import small
 
 from simulation import simulate
 
@@ -84,3 +86,64 @@ def test_the_reported_share_of_contradictions_recovers_the_rate(tmp_path: Path) 
     share, answers = rows[0]
     assert answers > 1500
     assert share == pytest.approx(0.3, abs=4.0 * (0.3 * 0.7 / answers) ** 0.5)
+
+
+MINDS = {
+    "attachment": ("attachment", []),
+    "big_five": ("big_five", ["tier=frontier", "memory.cap=6"]),
+    "neutral": ("attachment", ["persmem.gate.mode=neutral", "persmem.rate=0.3"]),
+    "off": ("big_five", ["persmem.gate.mode=off"]),
+    "without": (
+        "attachment",
+        ["persmem.switches={A: false, R: false, P: false, S: false}", "affect.appraiser=lexicon"],
+    ),
+    "switched": ("big_five", ["persmem.switches={A: false, R: false, P: false, G: false}"]),
+    "persmem": ("attachment", ["recall.mode=persmem"]),
+}
+
+
+@pytest.fixture(name="mind_of", scope="module")
+def minds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("minds")
+    found = {}
+    for name, (kind, settings) in MINDS.items():
+        people = {"size": 12, "activity": 0.9, "personality": {"kind": kind, "sample": True}}
+        loaded = small(population=people, horizon=9, settings=settings)
+        found[name] = simulate(loaded, out=folder / f"{name}.duckdb")
+    return found
+
+
+@pytest.mark.parametrize("name", MINDS)
+@pytest.mark.parametrize(
+    "check", (*recompute.CHECKS, *recompute_persmem.CHECKS), ids=lambda check: check.__name__
+)
+def test_a_run_with_personality_agrees_with_the_method(
+    name: str, check: recompute.Check, mind_of: dict[str, Path]
+) -> None:
+    assert check(recompute.Run(str(mind_of[name]))) == []
+
+
+MIND_SPOILS = {
+    "appraisals": "UPDATE affects SET arousal = arousal + 0.001 WHERE tick = 4",
+    "states": "UPDATE affects SET state_dominance = 0.7 WHERE tick = 4 AND phase = 'out'",
+    "memory_affects": "UPDATE memories SET valence = valence + 0.001 WHERE tick = 4",
+    "gates": "UPDATE gates SET fired = NOT fired WHERE tick = 4",
+    "passive_scores": "UPDATE gates SET relation = relation + 0.001 WHERE tick = 4",
+    "redirects": "UPDATE recalls SET path = 'product' WHERE tick = 4",
+    "slots": "UPDATE recalls SET query = 'something else' WHERE tick = 4 AND slot = 2",
+}
+
+
+def test_every_check_of_personality_has_a_spoilt_file() -> None:
+    assert sorted(MIND_SPOILS) == sorted(c.__name__ for c in recompute_persmem.CHECKS)
+
+
+@pytest.mark.parametrize("check", recompute_persmem.CHECKS, ids=lambda check: check.__name__)
+def test_a_spoilt_file_of_personality_is_found_out(
+    check: recompute.Check, mind_of: dict[str, Path], tmp_path: Path
+) -> None:
+    copy = tmp_path / "spoilt.duckdb"
+    shutil.copy(mind_of["attachment"], copy)
+    with duckdb.connect(str(copy)) as connection:
+        connection.execute(MIND_SPOILS[check.__name__])
+    assert check(recompute.Run(str(copy))) != []

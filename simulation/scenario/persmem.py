@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from simulation.scenario.parts import Gain, Part, Unit
 
@@ -33,10 +33,15 @@ class Affect(Part):
     )
 
 
+def _off(value: object) -> object:
+    """Take YAML's `off`, which reads as false, for what it says: it can mean nothing else here."""
+    return "off" if value is False else value
+
+
 class Gate(Part):
     """The redirection gate (method.md 7.5)."""
 
-    mode: Literal["personality", "neutral", "off"] = Field(
+    mode: Annotated[Literal["personality", "neutral", "off"], BeforeValidator(_off)] = Field(
         default="personality",
         description="`personality`: the trait lowers the threshold; `neutral`: one threshold for "
         "all; `off`: never fires.",
