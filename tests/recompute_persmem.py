@@ -10,7 +10,6 @@ import math
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from recompute import Check, Run, close, cosine, vectors
@@ -177,9 +176,9 @@ def states(run: Run) -> list[str]:
     ):
         felt, logged = values[:3], tuple(values[3:])
         wanted = tuple((1 - rate) * s + rate * e for s, e in zip(now[who], felt, strict=True))
-        if not same(logged, wanted):  # type: ignore[arg-type]
+        if not same(logged, wanted):
             wrong.append(f"{tick} {who} {phase}: state {logged}, not {wanted}")
-        now[who] = logged  # type: ignore[assignment]
+        now[who] = logged
     return wrong
 
 

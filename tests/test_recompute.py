@@ -115,7 +115,7 @@ def minds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("name", MINDS)
 @pytest.mark.parametrize(
-    "check", (*recompute.CHECKS, *recompute_persmem.CHECKS), ids=lambda check: check.__name__
+    "check", [*recompute.CHECKS, *recompute_persmem.CHECKS], ids=lambda check: check.__name__
 )
 def test_a_run_with_personality_agrees_with_the_method(
     name: str, check: recompute.Check, mind_of: dict[str, Path]
