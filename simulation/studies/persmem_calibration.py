@@ -62,7 +62,6 @@ def calibrate(*, quick: bool = False, encoder: Encoder | None = None) -> Study:
     store = read_store(encoder)
     measured = [measure(kind, store) for kind in KINDS]
     fitted = [*(_refit(kind, store, quick=quick) for kind in KINDS), _refit_human(store, quick)]
-    count = QUICK_PEOPLE if quick else human.PEOPLE
     found = [
         tables.target_table(measured),
         tables.measure_table(measured),
@@ -70,7 +69,7 @@ def calibrate(*, quick: bool = False, encoder: Encoder | None = None) -> Study:
         tables.summary_table(measured),
         tables.gain_table(measured),
         tables.coefficient_table(),
-        tables.people_table(_correlations(store, count)),
+        tables.people_table(_correlations(store)),
         tables.refit_table(fitted),
     ]
     if not quick:
@@ -122,8 +121,8 @@ def _search(search: SearchSettings, quick: bool) -> SearchSettings:  # noqa: FBT
     return replace(search, generations=QUICK_GENERATIONS) if quick else search
 
 
-def _correlations(store: Store, count: int) -> dict[str, FloatArray]:
-    personality = human.people(count)
+def _correlations(store: Store) -> dict[str, FloatArray]:
+    personality = human.people()
     return {
         name: human.correlations(store, personality, maps.gains(name, BIG_FIVE.name, personality))
         for name in ("reference", "paper", "human")
@@ -199,7 +198,8 @@ def _manifest(store: Store, files: dict[str, str], *, quick: bool) -> dict[str, 
             "departure_draws": measuring.DEPARTURE_DRAWS,
             "memories": len(store.memories),
             "cues": len(store.cues),
-            "people": QUICK_PEOPLE if quick else human.PEOPLE,
+            "people": human.PEOPLE,
+            "people_of_the_search": QUICK_PEOPLE if quick else human.PEOPLE,
             "figures_of_people": human.SOURCE,
         },
         "calibration_set": digests(),

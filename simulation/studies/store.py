@@ -48,11 +48,6 @@ class Store:
     encoder: str
     encoder_sha256: str
 
-    @property
-    def badness(self) -> FloatArray:
-        """[-valence]+ of each memory, (K,)."""
-        return np.maximum(-self.affect[:, 0], 0.0)
-
 
 def read_store(encoder: Encoder | None = None, *, folder: Path = FOLDER) -> Store:
     """Return the set, with the similarities of an encoder; default, the shipped static one.
