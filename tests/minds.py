@@ -78,7 +78,11 @@ class World:
         affect: Sequence[float] = (0.0, 0.4, 0.5),
         **more: Any,
     ) -> None:
-        values = {"tick": np.arange(len(texts)) % (NOW - 1) + 1, "kind": 0, "importance": 0.5}
+        values: dict[str, Any] = {
+            "tick": np.arange(len(texts)) % (NOW - 1) + 1,
+            "kind": 0,
+            "importance": 0.5,
+        }
         self.store.write(
             np.full(len(texts), row),
             text=self.texts.intern(list(texts)),

@@ -277,3 +277,47 @@ def test_a_store_of_nobody_and_a_write_of_nothing_are_no_errors() -> None:
     assert store.composition().tolist() == []
     assert store.next_id == 0
     assert KINDS == ("turn", "reflection", "seed")
+
+
+def test_affects_and_labels_stay_with_their_memories_when_others_go() -> None:
+    store = MemoryStore(2, cap=3, affect=True)
+    for i in range(12):
+        store.write(
+            np.array([i % 2]),
+            tick=i,
+            kind=0,
+            importance=[0.1, 0.9, 0.5][i % 3],
+            text=i,
+            affect=np.array([[i / 12 - 0.5, i / 12, 1 - i / 12]]),
+            overgeneral=i % 3 == 1,
+        )
+        store.settle()
+    for row in range(2):
+        kept = store.text[row, : store.count[row]]
+        assert store.valence[row, :3].tolist() == (kept / 12 - 0.5).tolist()
+        assert store.arousal[row, :3].tolist() == (kept / 12).tolist()
+        assert store.dominance[row, :3].tolist() == (1 - kept / 12).tolist()
+        assert store.overgeneral[row, :3].tolist() == (kept % 3 == 1).tolist()
+    assert not store.valence[:, 3:].any()
+    assert store.held(np.array([0])).overgeneral.shape == (1, 3)
+
+
+def test_a_store_without_affect_has_no_columns_of_it() -> None:
+    store = MemoryStore(1)
+    store.write(np.array([0]), tick=1, kind=0, importance=0.5, text=0, overgeneral=True)
+    assert store.valence.size == store.overgeneral.size == 0
+    assert store.held(np.array([0])).valence.size == 0
+
+
+@pytest.mark.parametrize(
+    ("kept", "affect"),
+    [(True, None), (False, [[0.0, 0.0, 0.0]]), (True, [[np.nan, 0.0, 0.0]])],
+)
+def test_an_affect_that_is_missing_or_has_no_place_is_refused(
+    kept: bool, affect: list[list[float]] | None
+) -> None:
+    store = MemoryStore(1, affect=kept)
+    given = None if affect is None else np.array(affect)
+    with pytest.raises(ValueError, match="affect"):
+        store.write(np.array([0]), tick=1, kind=0, importance=0.5, text=0, affect=given)
+    assert store.count.tolist() == [0]
