@@ -314,7 +314,7 @@ def test_a_store_without_affect_has_no_columns_of_it() -> None:
     [(True, None), (False, [[0.0, 0.0, 0.0]]), (True, [[np.nan, 0.0, 0.0]])],
 )
 def test_an_affect_that_is_missing_or_has_no_place_is_refused(
-    kept: bool, affect: list[list[float]] | None
+    *, kept: bool, affect: list[list[float]] | None
 ) -> None:
     store = MemoryStore(1, affect=kept)
     given = None if affect is None else np.array(affect)
