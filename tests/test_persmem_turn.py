@@ -16,6 +16,7 @@ from small import small
 from written_requests import turns as requests_of
 
 from simulation import prompts, simulate
+from simulation.analysis.summary import summarise
 from simulation.appraisal import Appraisals
 from simulation.engine import Engine
 from simulation.errors import ScenarioError, UsageError
@@ -181,6 +182,7 @@ def test_what_the_appraiser_cannot_do_is_said_at_the_start(tmp_path: Path) -> No
     assert "no word norms are named" in note[0]
     (name,) = rows(path, "SELECT parameters ->> '$.\"affect.name\"' FROM run")
     assert name == ("lexicon",)
+    assert any("no word norms are named" in said for said in summarise(path).notes)
 
 
 def test_an_appraiser_that_does_not_know_the_encoder_says_what_to_do() -> None:
@@ -426,3 +428,10 @@ def test_anxious_neighbours_recall_more_bad_days_and_only_because_of_the_gate(
     assert anxious > 1.3 * calm
     calm, anxious = shares(tmp_path, "off")
     assert abs(anxious - calm) < 0.02
+
+
+def test_a_note_is_no_failure_and_a_lost_appraisal_is_one(tmp_path: Path) -> None:
+    loaded = personal(settings=["affect.appraiser=lexicon"], horizon=2, stimuli=[])
+    path = simulate(loaded, out=tmp_path / "run.duckdb")
+    failed = "SELECT sum(failed), count(*) FROM failures WHERE purpose = 'appraisal'"
+    assert rows(path, failed) == [(0, 2)]

@@ -108,8 +108,8 @@ class Summary:
 
     turns_per_s: 0 when the run took no measurable time.  reflection_share: mean share of
     reflections among the memories held at the end, None without memories.  notes: what of the
-    edge file was left out or merged.  digest: of the state after `last_tick`, None for a run that
-    has not even tick 0.
+    edge file was left out or merged, and what the appraiser cannot tell.  digest: of the state
+    after `last_tick`, None for a run that has not even tick 0.
     """
 
     path: str
@@ -344,7 +344,8 @@ GROUP BY purpose, kind ORDER BY count DESC, kind
 """
 
 _NOTES = """
-SELECT detail FROM rejections WHERE tick = 0 AND purpose = 'graph' ORDER BY rowid
+SELECT detail FROM rejections WHERE tick = 0 AND (purpose = 'graph' OR kind = 'note')
+ORDER BY rowid
 """
 
 _DRIFT = """

@@ -187,8 +187,10 @@ WITH asked AS (
     UNION ALL SELECT tick, persona_id, 'reflection' FROM reflections
     UNION ALL SELECT tick, persona_id, 'probe' FROM probes
     UNION ALL SELECT tick, persona_id, 'survey' FROM surveys
+    UNION ALL SELECT tick, persona_id, 'appraisal' FROM affects
     UNION ALL SELECT tick, persona_id, purpose FROM model_calls
-    UNION ALL SELECT tick, persona_id, purpose FROM rejections WHERE purpose <> 'graph'
+    UNION ALL SELECT tick, persona_id, purpose FROM rejections
+    WHERE purpose <> 'graph' AND kind <> 'note'
 ),
 faults AS (
     SELECT tick, persona_id, 'turn' AS purpose, 'fallback' AS fault FROM turns WHERE source = 'fallback'
@@ -197,7 +199,8 @@ faults AS (
     UNION ALL SELECT tick, persona_id, 'probe', 'unanswered' FROM probes WHERE answer IS NULL
     UNION ALL SELECT tick, persona_id, 'survey', 'unanswered' FROM surveys WHERE answer IS NULL
     UNION ALL SELECT tick, persona_id, purpose, outcome FROM model_calls WHERE outcome <> 'ok'
-    UNION ALL SELECT tick, persona_id, purpose, 'rejected' FROM rejections WHERE purpose <> 'graph'
+    UNION ALL SELECT tick, persona_id, purpose, 'rejected' FROM rejections
+    WHERE purpose <> 'graph' AND kind <> 'note'
 ),
 totals AS (
     SELECT tick, purpose, count(DISTINCT coalesce(persona_id, '')) AS asked FROM asked GROUP BY tick, purpose
