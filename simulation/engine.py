@@ -157,8 +157,8 @@ def _appraiser(loaded: Loaded, encoder: Encoder) -> Appraiser:
     name = loaded.scenario.affect.appraiser
     if name == "model":
         raise UsageError(
-            "the appraiser model cannot be used in a run yet: this version asks no language model; "
-            "set affect.appraiser to embedding or lexicon"
+            "the appraiser model cannot be used in a run yet: this version asks no language "
+            "model; set affect.appraiser to embedding or lexicon"
         )
     return appraisers.load(
         appraisers.AppraiserSpec(
