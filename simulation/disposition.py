@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulation.mind import affect, gate, passive, retention, traits
+from simulation.personality import maps
 
 if TYPE_CHECKING:
     from simulation.appraisal import Appraisals
@@ -45,9 +46,10 @@ class Weighed:
 class Disposition:
     """The personalities of a run, with the constants that say what they do.
 
-    personalities: of the P personas.  appraisals: raw affects.  rate: lambda of the affective
-    state.  mode: of the gate, "off" also where switch G is.  draws, candidates, max_steps: sizes
-    of passive and active retrieval.
+    personalities: of the P personas.  gains: by which they weigh a memory's affect, (P, G),
+    read-only.  appraisals: raw affects.  rate: lambda of the affective state.  mode: of the gate,
+    "off" also where switch G is.  draws, candidates, max_steps: sizes of passive and active
+    retrieval.
     """
 
     def __init__(
@@ -57,6 +59,9 @@ class Disposition:
 
         personalities: of a kind.  appraisals: the raw affects of the run's texts.  tau: time
         constant of recency, ticks.
+
+        Raises:
+            UsageError: the map of gains does not exist for this kind of personality.
         """
         self.appraisals = appraisals
         self.personalities = personalities
@@ -75,8 +80,8 @@ class Disposition:
         vectors = personalities.vectors
         place = traits.ATTACHMENT_REACTIVITY if self._attachment else traits.BIG_FIVE_REACTIVITY
         self._trait: FloatArray = vectors[:, place]
-        reference = traits.ATTACHMENT_REFERENCE if self._attachment else traits.BIG_FIVE_REFERENCE
-        self._gains = traits.fixed_gains(reference, personas=len(vectors))
+        self.gains: FloatArray = maps.gains(spec.gains, personalities.kind, vectors)
+        self.gains.setflags(write=False)
 
     def appraise(self, text: IntArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the raw affects of texts, and how they feel to personas, (N, 3) each.
@@ -125,7 +130,7 @@ class Disposition:
     def _relation(
         self, felt: FloatArray, held: Held, rows: IntArray, state: FloatArray
     ) -> FloatArray:
-        vectors, gains = self.personalities.vectors[rows], self._gains[rows]
+        vectors, gains = self.personalities.vectors[rows], self.gains[rows]
         if self._attachment:
             return passive.relation_attachment(
                 felt,
@@ -162,7 +167,7 @@ class Disposition:
         if self._attachment:
             return np.full(len(rows), self._passive.temperature)
         return passive.temperature_big_five(
-            self._gains[rows], parameters=self._passive, personality=self._switches.P
+            self.gains[rows], parameters=self._passive, personality=self._switches.P
         )
 
     def threshold(self, rows: IntArray) -> FloatArray:

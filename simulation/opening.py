@@ -31,7 +31,7 @@ def opening(world: World, people: People) -> tuple[Rows, ...]:
 
 
 def _personas(world: World, people: People) -> records.Personas:
-    count = world.personas
+    count, disposition = world.personas, world.disposition
     return records.Personas(
         persona_id=world.cast.ids,
         persona_index=np.arange(count, dtype=np.int64),
@@ -40,6 +40,7 @@ def _personas(world: World, people: People) -> records.Personas:
         block_sha256=[sha256_hex(block) for block in world.cast.blocks],
         personality_kind=constant(count, world.personality.kind),
         personality=world.personality.vectors if world.personality.names else [None] * count,
+        gains=[None] * count if disposition is None else disposition.gains,
         reflection_interval=world.interval,
         activity=world.activity,
         tier=records.Coded(codes=world.tier, names=("cheap", "frontier")),

@@ -63,6 +63,7 @@ class Personas(Rows):
     block_sha256: Sequence[str]
     personality_kind: Texts
     personality: Sequence[Sequence[float] | None] | FloatArray  # (P, traits); None for no traits
+    gains: Sequence[Sequence[float] | None] | FloatArray  # (P, gains); None for no personality
     reflection_interval: IntArray
     activity: FloatArray
     tier: Texts

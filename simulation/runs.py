@@ -13,6 +13,7 @@ import numpy as np
 from simulation import appraisers
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError
+from simulation.personality import maps
 from simulation.rng import sha256_hex
 from simulation.runlog import RunHeader, RunWriter
 from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario, read_scenario
@@ -138,7 +139,7 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
         engine_version=_version("simulation"),
         horizon=scenario.horizon,
         tau=scenario.tau,
-        parameters=flatten(scenario) | _appraised(engine),
+        parameters=flatten(scenario) | _personal(engine),
         encoder=engine.encoder.name,
         encoder_sha256=engine.encoder.sha256,
         models={
@@ -149,12 +150,15 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
     )
 
 
-def _appraised(engine: Engine) -> dict[str, str]:
-    """Return which appraiser told the affects of a run with personality."""
+def _personal(engine: Engine) -> dict[str, str]:
+    """Return which appraiser told the affects of a run with personality, by which map of gains."""
     appraiser = engine.appraiser
     if appraiser is None:
         return {}
-    return {"affect.name": appraiser.name, "affect.sha256": appraiser.sha256}
+    found = {"affect.name": appraiser.name, "affect.sha256": appraiser.sha256}
+    if engine.scenario.persmem.gains != "reference":  # which is no map
+        found["persmem.gains_sha256"] = maps.sha256()
+    return found
 
 
 def _run(

@@ -6,10 +6,12 @@ Like `recompute`, it imports nothing of the package.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from recompute import Check, Run, close, cosine, vectors
@@ -18,6 +20,12 @@ Affect = tuple[float, float, float]
 Key = tuple[int, str]
 START: Affect = (0.0, 0.4, 0.5)
 FOREVER = 1_000_000
+MAPS = Path(__file__).parents[1] / "simulation" / "personality" / "maps.json"
+# From, to, and without a map: mu, mu_d, kappa_fa, and mu, mu_pos, mu_d, kappa_fa, tau_bf
+RANGES: dict[str, tuple[list[float], list[float], list[float]]] = {
+    "attachment": ([0, 0, 0], [1, 1, 1.2], [0.6] * 3),
+    "big_five": ([0, 0, 0, 0, 0.02], [1, 1, 1, 1.2, 0.5], [0.6, 0.6, 0.6, 0.6, 0.12]),
+}
 
 
 @dataclass
@@ -38,9 +46,10 @@ class Minds:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.vectors, self.by_sha = vectors(run)
-        rows = run.rows("SELECT persona_id, personality_kind, personality FROM personas")
+        rows = run.rows("SELECT persona_id, personality_kind, personality, gains FROM personas")
         self.kind = rows[0][1]
-        self.personality: dict[str, list[float]] = {p: v for p, _, v in rows}
+        self.personality: dict[str, list[float]] = {p: v for p, _, v, _ in rows}
+        self.gains: dict[str, list[float]] = {p: g for p, _, _, g in rows}
         self.on = set(run.parameters["persmem.switches"])
         self.state: dict[Key, Affect] = {
             (tick, who): (v, a, d)
@@ -120,11 +129,14 @@ class Minds:
             anx, avo = self.personality[who]
             phi0, phia = self.constant("passive.phi_0"), self.constant("passive.phi_a")
             vague = phi0 * avo + distress * (phia + (1 - phia) * avo)
-            return total + 0.6 * (anx * max(-v, 0.0) + avo * d + vague * general)
+            mu, mu_d, kappa = self.gains[who]
+            return total + mu * anx * max(-v, 0.0) + mu_d * avo * d + kappa * vague * general
         _, c, e, agreeable, n = self.personality[who]
         warm = (e + agreeable) / 2 * max(v, 0.0)
         vague = (1 - c) + n + distress * state[1]
-        return total + 0.6 * (n * max(-v, 0.0) + warm + (1 - agreeable) * d + vague * general)
+        mu, mu_pos, mu_d, kappa, _ = self.gains[who]
+        total += mu * n * max(-v, 0.0) + mu_pos * warm + mu_d * (1 - agreeable) * d
+        return total + kappa * vague * general
 
     def score(self, who: str, semantic: float, relation: float, retention: float) -> float:
         weight = self.constant("passive.beta_0")
@@ -144,6 +156,26 @@ class Minds:
 
 def same(left: Affect, right: Affect) -> bool:
     return all(map(close, left, right))
+
+
+def gains(run: Run) -> list[str]:
+    """The gains of everybody follow from the personality, by the map that the run names."""
+    minds = Minds(run)
+    name = run.parameters["persmem.gains"]
+    low, high, reference = RANGES[minds.kind]
+    if name == "reference":
+        return [f"{p}: {g}" for p, g in minds.gains.items() if g != reference]
+    if hashlib.sha256(MAPS.read_bytes()).hexdigest() != run.parameters["persmem.gains_sha256"]:
+        return ["the run was made with other maps"]
+    found = json.loads(MAPS.read_text(encoding="utf-8"))["maps"][name][minds.kind]
+    wrong = []
+    for who, traits in minds.personality.items():
+        total = np.array(found["weights"]) @ traits + np.array(found["bias"])
+        inner = 1.0 / (1.0 + np.exp(-total))
+        wanted = low + (np.array(high) - low) * inner
+        if len(wanted) != len(minds.gains[who]) or not all(map(close, minds.gains[who], wanted)):
+            wrong.append(f"{who}: gains {minds.gains[who]}, not {wanted}")
+    return wrong
 
 
 def appraisals(run: Run) -> list[str]:
@@ -348,6 +380,7 @@ def _slot(
 
 
 CHECKS: tuple[Check, ...] = (
+    gains,
     appraisals,
     states,
     memory_affects,

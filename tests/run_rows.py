@@ -28,6 +28,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "block_sha256": "b" * 64,
         "personality_kind": "none",
         "personality": None,
+        "gains": None,
         "reflection_interval": 5,
         "activity": 1.0,
         "tier": "cheap",

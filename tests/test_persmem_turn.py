@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from minds import Neutral
+from minds import ANXIOUS, SECURE, Neutral, World
 from small import small
 from written_requests import turns as requests_of
 
@@ -21,9 +21,11 @@ from simulation.appraisal import Appraisals
 from simulation.engine import Engine
 from simulation.errors import ScenarioError, UsageError
 from simulation.models.batches import take_turns
+from simulation.personality import maps
 from simulation.runlog import RunFile
 from simulation.runs import check
-from simulation.scenario import flatten
+from simulation.scenario import flatten, read_scenario
+from simulation.scenario.persmem import MAPS
 from simulation.society import Society
 from simulation.texts import Texts
 
@@ -252,6 +254,71 @@ def test_a_setting_of_another_appraiser_is_refused() -> None:
 )
 def test_a_constant_out_of_bounds_is_refused(setting: str) -> None:
     assert setting.split("=", maxsplit=1)[0] in complaints([setting])
+
+
+def test_a_map_that_a_kind_of_personality_lacks_is_refused_with_those_it_has() -> None:
+    people = {"size": 12, "personality": {"kind": "attachment", "sample": True}}
+    found = complaints(["persmem.gains=human"], population=people)
+    assert "there is no map human for the personality attachment; there are paper" in found
+    assert found.count("persmem.gains") == 1
+
+
+def test_the_line_of_a_map_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    text = (SCENARIOS / "anxious_neighbours.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "street.yaml"
+    path.write_text(text + "persmem:\n  gains: human\n", encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        read_scenario(path)
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.line) == ("persmem.gains", text.count("\n") + 2)
+
+
+def test_the_maps_a_scenario_may_name_are_those_that_ship() -> None:
+    assert {kind: maps.available(kind) for kind in maps.RANGES} == MAPS
+
+
+@pytest.mark.parametrize(
+    ("kind", "gains"),
+    [(kind, gains) for kind, names in MAPS.items() for gains in (None, *names)],
+)
+def test_everybody_has_the_gains_of_the_map_and_the_file_says_so(
+    tmp_path: Path, kind: str, gains: str | None
+) -> None:
+    loaded = personal(kind, [f"persmem.gains={gains}"] if gains else [], horizon=1, stimuli=[])
+    path = simulate(loaded, out=tmp_path / "run.duckdb")
+    with RunFile.open(path) as run:
+        found = run.query("SELECT personality, gains FROM personas").rows
+        parameters = run.run.header.parameters
+    wanted = maps.gains(gains or "paper", kind, np.array([vector for vector, _ in found]))
+    assert [list(row) for _, row in found] == wanted.tolist()
+    assert parameters["persmem.gains"] == (gains or "paper")
+    assert parameters.get("persmem.gains_sha256") == (
+        None if gains == "reference" else maps.sha256()
+    )
+
+
+def test_personas_without_personality_have_no_gains(tmp_path: Path) -> None:
+    path = simulate(small(horizon=1, stimuli=[]), out=tmp_path / "run.duckdb")
+    assert rows(path, "SELECT DISTINCT gains FROM personas") == [(None,)]
+    with RunFile.open(path) as run:
+        assert "persmem.gains_sha256" not in run.run.header.parameters
+
+
+def test_openness_sets_the_temperature_unless_personality_is_off_the_score() -> None:
+    open_minded, closed = (1.0, 0.5, 0.5, 0.5, 0.5), (0.0, 0.5, 0.5, 0.5, 0.5)
+    both = np.array([0, 1])
+    mind = World([open_minded, closed]).disposition
+    assert mind.temperature(both).tolist() == mind.gains[:, 4].tolist()
+    assert mind.temperature(both)[0] > 2.0 * mind.temperature(both)[1]
+    off = World([open_minded, closed], switches={"P": False}).disposition
+    assert off.temperature(both).tolist() == [0.12, 0.12]
+    attached = World([ANXIOUS, SECURE]).disposition
+    assert attached.temperature(both).tolist() == [0.12, 0.12]
+
+
+def test_nobody_can_change_the_gains() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        World().disposition.gains[0, 0] = 1.0
 
 
 def test_parameters_name_the_mode_and_the_switches_in_force() -> None:

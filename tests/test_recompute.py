@@ -99,6 +99,9 @@ MINDS = {
     ),
     "switched": ("big_five", ["persmem.switches={A: false, R: false, P: false, G: false}"]),
     "persmem": ("attachment", ["recall.mode=persmem"]),
+    "human": ("big_five", ["persmem.gains=human"]),
+    "reference": ("attachment", ["persmem.gains=reference"]),
+    "fixed": ("big_five", ["persmem.gains=reference"]),
 }
 
 
@@ -124,6 +127,7 @@ def test_a_run_with_personality_agrees_with_the_method(
 
 
 MIND_SPOILS = {
+    "gains": "UPDATE personas SET gains = [gains[1], gains[2], gains[3] + 0.001]",
     "appraisals": "UPDATE affects SET arousal = arousal + 0.001 WHERE tick = 4",
     "states": "UPDATE affects SET state_dominance = 0.7 WHERE tick = 4 AND phase = 'out'",
     "memory_affects": "UPDATE memories SET valence = valence + 0.001 WHERE tick = 4",

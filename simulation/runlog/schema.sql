@@ -57,6 +57,7 @@ CREATE TABLE personas (
     block_sha256 VARCHAR NOT NULL,
     personality_kind VARCHAR NOT NULL,
     personality DOUBLE[],
+    gains DOUBLE[],
     reflection_interval INTEGER NOT NULL,
     activity DOUBLE NOT NULL,
     tier VARCHAR NOT NULL,
@@ -71,6 +72,8 @@ COMMENT ON COLUMN personas.block_sha256 IS 'SHA-256 of persona_block, hexadecima
 COMMENT ON COLUMN personas.personality_kind IS 'none, attachment or big_five';
 COMMENT ON COLUMN personas.personality IS
     'attachment (anxiety, avoidance) or Big Five (O, C, E, A, N), each in [0, 1]; NULL for none';
+COMMENT ON COLUMN personas.gains IS
+    'how far traits act: mu, mu_d, kappa_fa; Big Five: mu, mu_pos, mu_d, kappa_fa, tau_bf; NULL for none';
 COMMENT ON COLUMN personas.reflection_interval IS 'turns between two reflections by cadence, 4 to 8';
 COMMENT ON COLUMN personas.activity IS 'probability of taking a turn in a tick, [0, 1]';
 COMMENT ON COLUMN personas.tier IS 'tier of the persona''s model: cheap or frontier';

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.scenario.addresses import address_problem
 from simulation.scenario.model import ACTIONS, TIERS
+from simulation.scenario.persmem import MAPS
 from simulation.scenario.personality import personality_problems
 from simulation.scenario.validation import MOST
 from simulation.scenario.words import MOST_LISTED
@@ -250,6 +251,16 @@ def _recall(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
         )
 
 
+def _gains(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
+    name, kind = draft.value("persmem", "gains"), draft.value("population", "personality", "kind")
+    known = MAPS.get(kind, ()) if isinstance(kind, str) else ()
+    if known and name not in known and any(name in names for names in MAPS.values()):
+        yield (
+            ("persmem", "gains"),
+            f"there is no map {name} for the personality {kind}; there are {listed(known)}",
+        )
+
+
 def _affect(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
     appraiser = draft.value("affect", "appraiser")
     for key, owner in (("norms", "lexicon"), ("coefficients", "embedding")):
@@ -285,6 +296,7 @@ _CHECKS = (
     _graph,
     _actions,
     _recall,
+    _gains,
     _affect,
     _models,
 )

@@ -11,6 +11,12 @@ from pydantic import BeforeValidator, Field
 
 from simulation.scenario.parts import Gain, Part, Unit
 
+# The maps of gains that ship for each kind of personality; `human` has no figures for attachment.
+MAPS = {
+    "attachment": ("paper", "reference"),
+    "big_five": ("paper", "human", "reference"),
+}
+
 Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"\S")]
 
 
@@ -109,7 +115,8 @@ class Passive(Part):
         default=0.5, description="attachment: part of it that distress brings without avoidance."
     )
     temperature: Annotated[float, Field(ge=0.001, le=100.0, allow_inf_nan=False)] = Field(
-        default=0.12, description="Of the draw; for big_five, openness sets it through the gains."
+        default=0.12,
+        description="Of the draw; big_five takes the gain tau_bf instead, unless P is off.",
     )
     candidates: int = Field(
         default=12, ge=1, le=1000, description="Only so many of the best scores can be drawn."
@@ -124,9 +131,11 @@ class PersMem(Part):
 
     gate: Gate = Field(default=Gate(), description="The redirection gate.")
     switches: Switches = Field(default=Switches(), description="What is switched on.")
-    gains: Literal["reference"] = Field(
-        default="reference",
-        description="How traits become gains of the passive score; `reference`: fixed, 0.6 each.",
+    gains: Literal["paper", "human", "reference"] = Field(
+        default="paper",
+        description="How traits become gains of the passive score: docs/persmem-calibration.md. "
+        "`paper`: large effects; `human`: small ones, big_five only; `reference`: the same gains "
+        "for all.",
     )
     appraisal: Appraisal = Field(default=Appraisal(), description="Traits in the appraisal.")
     retention: Retention = Field(default=Retention(), description="What slows the fading.")
