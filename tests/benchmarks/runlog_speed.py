@@ -39,6 +39,7 @@ def header(ticks: int) -> RunHeader:
         scenario_name="benchmark",
         scenario_yaml="",
         scenario_sha256="",
+        settings=(),
         seed=0,
         engine_version="0",
         horizon=ticks,
