@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import operator
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -52,12 +53,13 @@ class Engine:
         what the scenario names.
 
         Raises:
-            UsageError: both `backend` and `tiers` are given, or they are no models.
+            UsageError: both `backend` and `tiers` are given, or they are no models, or the seed
+                is no whole number of 64 bits.
             ScenarioError: something in the scenario or its files cannot be used.
             EmptyPersonaBlockError: a persona has nothing to be conditioned on.
         """
         self.scenario = loaded.scenario
-        self.seed = self.scenario.seed if seed is None else seed
+        self.seed = self.scenario.seed if seed is None else _seed(seed)
         self.streams = Streams(self.seed)
         self.rule = _rule(self.scenario, self.streams)
         chosen = _chosen(backend, tiers)
@@ -138,6 +140,19 @@ class Engine:
             quantised=texts.quantised[start:],
             scale=texts.scale[start:],
         )
+
+
+def _seed(seed: Any) -> int:
+    """Return a seed as the integer that it is; its digits go into every random stream."""
+    try:
+        number = None if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = None
+    if number is None or not -(2**63) <= number < 2**63:
+        raise UsageError(
+            f"{seed!r} is no seed; a seed is a whole number between -2^63 and 2^63 - 1"
+        )
+    return number
 
 
 def _encoder(loaded: Loaded) -> Encoder:
