@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from simulation.cli.calling import PROGRAM, program_call
 from simulation.cli.text import plain
 from simulation.cli.verbs import Verbs
 from simulation.errors import InputError, SimulationError
@@ -20,7 +21,6 @@ from simulation.errors import InputError, SimulationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROGRAM = "simulation"
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -44,13 +44,13 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None: 
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
     subcommand_metavar="VERB …",
-    epilog="\b\n"
+    epilog="\b\n"  # noqa: S608 - a query to read in help, put to nothing
     "Examples:\n"
-    "  simulation init my_product\n"
-    "  simulation run my_product.yaml --seed 7\n"
-    '  simulation sql runs/my_product-seed7.duckdb "SELECT * FROM belief_summary"\n'
+    f"  {program_call()} init my_product\n"
+    f"  {program_call()} run my_product.yaml --seed 7\n"
+    f'  {program_call()} sql runs/my_product-seed7.duckdb "SELECT * FROM belief_summary"\n'
     "\n"
-    "Each verb explains itself: simulation run --help",
+    f"Each verb explains itself: {program_call()} run --help",
 )
 @click.option(
     "--version",
@@ -112,7 +112,7 @@ def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else PROGRAM
     said = plain(_no_option(error) or error.format_message())
-    return f"{path}: {said}\nTry: {path} --help"
+    return f"{path}: {said}\nTry: {program_call()}{path.removeprefix(PROGRAM)} --help"
 
 
 def _no_option(error: click.ClickException) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from simulation.cli.app import Session
+from simulation.cli.calling import PROGRAM, program_call
 from simulation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,5 +103,6 @@ def refuse_existing(path: Path) -> None:
 
 
 def examples(*lines: str) -> str:
-    """Return the epilog of a verb's help, its lines kept as they are."""
-    return "\b\n" + "\n".join(("Examples:", *(f"  {line}" for line in lines)))
+    """Return the epilog of a verb's help, its lines kept, each as it is to be typed here."""
+    typed = (line.replace(PROGRAM, program_call(), 1) for line in lines)
+    return "\b\n" + "\n".join(("Examples:", *(f"  {line}" for line in typed)))

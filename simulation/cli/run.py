@@ -100,6 +100,7 @@ def command(
 
         print_json(summary.to_dict())
         return
+    from simulation.cli.calling import program_words
     from simulation.cli.closing import closing
     from simulation.runs import free_path
 
@@ -110,7 +111,7 @@ def command(
         ("--key-for", key_for),
     )
     other = summary.seed + 1 if summary.seed < _LARGEST else 0
-    again = ["simulation", "run", str(scenario), *_words(given), "--seed", str(other)]
+    again = [*program_words(), "run", str(scenario), *_words(given), "--seed", str(other)]
     click.echo(closing(summary, again, str(free_path(summary.scenario, other))))
 
 
