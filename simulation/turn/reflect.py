@@ -72,7 +72,7 @@ def reflect(
 
 def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> ReflectionRequests:
     store = world.memory
-    memories = []
+    memories, claims = [], []
     for row in rows.tolist():
         slots = store.since(row, int(world.last_reflection[row]))
         memories.append(
@@ -81,6 +81,7 @@ def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> R
                 for s in slots.tolist()
             ]
         )
+        claims.append(store.claim[row, slots].tolist())
     requests = ReflectionRequests(
         cast=world.cast,
         tick=turns.tick,
@@ -88,6 +89,7 @@ def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> R
         beliefs=world.beliefs[rows],
         before=world.reflected[rows],
         memories=memories,
+        memory_claims=claims,
         sharp=sharp,
         text=world.texts.__getitem__,
         prompt=lambda i: prompts.reflection(requests, i),
