@@ -219,7 +219,7 @@ def make_reflections(
     cast: Cast | None = None,
     texts: Sequence[str] = ("I liked Bolt Bar's ad.",),
     memories: Sequence[Sequence[tuple[int, float, int]]] | None = None,
-    memory_claims: Sequence[Sequence[int]] = (),
+    memory_views: Sequence[Sequence[tuple[int, float]]] = (),
     tick: int = 5,
 ) -> ReflectionRequests:
     """Return a batch of reflections, each with one memory."""
@@ -231,7 +231,7 @@ def make_reflections(
         beliefs=beliefs,
         before=before,
         memories=[[(0, 0.5, 1)]] * count if memories is None else memories,
-        memory_claims=memory_claims,
+        memory_views=memory_views,
         sharp=np.zeros(count, dtype=bool),
         text=lambda i: texts[i],
         prompt=str,

@@ -199,8 +199,8 @@ class ReflectionRequests:
 
     row, tier as in turns.  beliefs, before: (A, T) now, and at the last reflection or the start.
     memories: per reflection, (text id, importance, tick) of what it remembers since then, most
-    important first.  memory_claims: the claim index of each of these or -1; empty if not known.
-    sharp: (A,) triggered by a sharp move, else by cadence.
+    important first.  memory_views: of each of these the claim index or -1, and how the persona
+    felt about it, [-1, 1]; empty if not known.  sharp: (A,) triggered by a sharp move, else by cadence.
     """
 
     cast: Cast
@@ -212,7 +212,7 @@ class ReflectionRequests:
     sharp: BoolArray
     text: Callable[[int], str]
     prompt: Callable[[int], str]
-    memory_claims: Sequence[Sequence[int]] = ()
+    memory_views: Sequence[Sequence[tuple[int, float]]] = ()
 
     def __len__(self) -> int:
         """Return the number of reflections."""

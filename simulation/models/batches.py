@@ -127,7 +127,7 @@ def take_reflections(requests: ReflectionRequests, rows: Sequence[int]) -> Refle
         beliefs=requests.beliefs[index],
         before=requests.before[index],
         memories=[requests.memories[int(i)] for i in index],
-        memory_claims=[requests.memory_claims[int(i)] for i in index if requests.memory_claims],
+        memory_views=[requests.memory_views[int(i)] for i in index if requests.memory_views],
         sharp=requests.sharp[index],
         prompt=_renumbered(requests.prompt, index),
     )

@@ -13,8 +13,11 @@ from simulation.models.words import reflection_texts
 from simulation.rng import Streams
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.models.base import IntArray, ReflectionRequests
 
+_CLEAR = 0.15  # stance from which a feeling is for or against (words.text)
 _SEED = Streams(0)  # which form of words is taken may be the same in runs of all seeds
 
 
@@ -58,15 +61,24 @@ def consolidate(
 def _kept(requests: ReflectionRequests, target: IntArray) -> list[int]:
     """Return which memory of each reflection is quoted, by its place, most important first.
 
-    It is the first about the claim that moved most or that moved the dimension; without one it is
-    the first of all.
+    It is the first about the claim that moved most, or that moved the dimension, which felt the
+    way it moved; else the first about that claim; else the first of all.
     """
-    about = _claim_behind(requests, target).tolist()
-    claims = requests.memory_claims or [()] * len(requests)
+    claim = _claim_behind(requests, target)
+    moved = requests.beliefs - requests.before
+    by = at(moved, np.where(claim >= 0, claim + len(requests.cast.dimensions), -1))
+    views = requests.memory_views or [()] * len(requests)
     return [
-        list(own).index(claim) if claim >= 0 and claim in own else 0
-        for own, claim in zip(claims, about, strict=True)
+        _best(own, about, way)
+        for own, about, way in zip(views, claim.tolist(), by.tolist(), strict=True)
     ]
+
+
+def _best(views: Sequence[tuple[int, float]], claim: int, way: float) -> int:
+    """Return the place of the first view of a claim that felt its way, else of any, else 0."""
+    same = [place for place, (about, _) in enumerate(views) if about == claim >= 0]
+    onward = (place for place in same if views[place][1] * np.sign(way) >= _CLEAR)
+    return next(onward, same[0] if same else 0)
 
 
 def _claim_behind(requests: ReflectionRequests, target: IntArray) -> IntArray:

@@ -72,7 +72,7 @@ def reflect(
 
 def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> ReflectionRequests:
     store = world.memory
-    memories, claims = [], []
+    memories, views = [], []
     for row in rows.tolist():
         slots = store.since(row, int(world.last_reflection[row]))
         memories.append(
@@ -81,7 +81,8 @@ def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> R
                 for s in slots.tolist()
             ]
         )
-        claims.append(store.claim[row, slots].tolist())
+        about, felt = store.claim[row, slots].tolist(), store.stance[row, slots].tolist()
+        views.append(list(zip(about, felt, strict=True)))
     requests = ReflectionRequests(
         cast=world.cast,
         tick=turns.tick,
@@ -89,7 +90,7 @@ def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> R
         beliefs=world.beliefs[rows],
         before=world.reflected[rows],
         memories=memories,
-        memory_claims=claims,
+        memory_views=views,
         sharp=sharp,
         text=world.texts.__getitem__,
         prompt=lambda i: prompts.reflection(requests, i),
