@@ -200,7 +200,8 @@ class ReflectionRequests:
     row, tier as in turns.  beliefs, before: (A, T) now, and at the last reflection or the start.
     memories: per reflection, (text id, importance, tick) of what it remembers since then, most
     important first.  memory_views: of each of these the claim index or -1, and how the persona
-    felt about it, [-1, 1]; empty if not known.  sharp: (A,) triggered by a sharp move, else by cadence.
+    felt about it, [-1, 1]; empty if not known.  sharp: (A,) triggered by a sharp move, else by
+    cadence.
     """
 
     cast: Cast
