@@ -154,6 +154,12 @@ def test_what_only_one_run_recalled_or_saw_is_named_as_the_cause(tmp_path: Path)
     assert "1e-9" not in text_of(found)
 
 
+def test_of_many_things_seen_in_one_run_only_the_first_are_listed(tmp_path: Path) -> None:
+    found = pair(tmp_path, recalling(seen=(1, *[2] * 7)), recalling(seen=(1,), after=0.25))
+    assert found.summary().count('  Only in A it saw "Bolt: Wait!"') == 5
+    assert "  and 2 more" in found.summary()
+
+
 def test_a_difference_of_the_last_bit_shows_its_digits_its_cause_and_the_first_visible_one(
     tmp_path: Path,
 ) -> None:
