@@ -48,7 +48,9 @@ def _scenario(name: str) -> tuple[str, str]:
     """Return the text of a new scenario and what it is."""
     there = shipped_scenarios().get(name)
     if there is not None:
-        return there.read_text(encoding="utf-8"), "a copy of the scenario of that name that ships"
+        return there.read_text(encoding="utf-8"), (
+            "a copy of the scenario of that name that ships; its first lines say what it needs"
+        )
     from simulation.scenario import starter
 
     what = "a small population, one brief, a few stimuli, every part explained"
