@@ -90,12 +90,12 @@ def _stimuli(world: World) -> records.Stimuli:
 
 
 def _notes(world: World) -> records.Rejections:
-    """Return what the edge list lost on the way; it concerns no persona in particular."""
+    """Return what of the input was left out or has no effect; it concerns no persona."""
     count = len(world.notes)
     return records.Rejections(
         tick=repeated(count, 0),
         persona_id=records.Coded(codes=repeated(count, -1), names=()),
         purpose=constant(count, "graph"),
-        kind=constant(count, "edges"),
+        kind=["edges" if note.startswith("graph: ") else "setting" for note in world.notes],
         detail=world.notes,
     )

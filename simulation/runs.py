@@ -12,9 +12,10 @@ import numpy as np
 
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError
+from simulation.founding import read
 from simulation.rng import sha256_hex
 from simulation.runlog import RunHeader, RunWriter, Signals
-from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario, read_scenario
+from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -223,7 +224,7 @@ def _loaded(
         return scenario
     if isinstance(scenario, Scenario):
         return load_scenario(scenario, access=access)
-    return read_scenario(scenario, settings=settings, access=access)
+    return read(scenario, settings=settings, access=access)
 
 
 def _version(package: str) -> str:

@@ -198,13 +198,13 @@ def dropped(*details: str) -> records.Rejections:
 
 
 def test_what_the_edge_file_lost_is_told_in_its_order_and_is_no_failure(tmp_path: Path) -> None:
-    notes = ("7 of 9 nodes are unused; 12 lines drop", "3 lines tie a node to itself and drop")
+    notes = ("graph: 7 of 9 nodes are unused; 12 lines drop", "graph: 3 lines are loops and drop")
     summary = made(tmp_path, [start(extra=[dropped(*notes)]), tick(1)])
     assert summary.notes == notes
     assert summary.failures == ()
     said = words(summary)
     assert [line for line in said.splitlines() if line.startswith("Note ")] == [
-        f"Note      graph: {note}" for note in notes
+        f"Note      {note}" for note in notes
     ]
 
 

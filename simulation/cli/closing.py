@@ -125,7 +125,7 @@ def _trust(summary: Summary) -> Iterator[str]:
     yield from (f"          {line}" for line in failures[1:])
     yield paragraph(f"Drift     {_drift(summary)}", hanging=" " * 10)
     for note in summary.notes:
-        yield paragraph(f"Note      graph: {plain(note)}", hanging=" " * 10)
+        yield paragraph(f"Note      {plain(note)}", hanging=" " * 10)
     for warning in summary.warnings:
         yield paragraph(f"Warning   {warning}", hanging=" " * 10)
 

@@ -84,12 +84,12 @@ def command(
     seed give the same run. Progress goes to stderr.
     """
     from simulation.analysis.summary import summarise
-    from simulation.scenario import read_scenario
+    from simulation.founding import read
 
     if out is not None:
         refuse_existing(out)
     allowed = access(allow_paths, allow_hosts, key_for)
-    loaded = read_scenario(scenario, settings=settings, access=allowed)
+    loaded = read(scenario, settings=settings, access=allowed)
     path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json)
     if quiet and not as_json:
         click.echo(str(path))

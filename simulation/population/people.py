@@ -24,7 +24,7 @@ class People:
 
     ids: unique.  attributes: per persona, attribute: value, none empty.  activity: (P,) chance to
     take a turn in a tick, in [0, 1].  tiers: (P,) 0 cheap, 1 frontier.  beliefs: (P, T) at tick 0,
-    in [0, 1], in the order of the scenario's targets.
+    in [0, 1], in the order of the scenario's targets.  notes: what of the input had no effect.
     """
 
     ids: tuple[str, ...]
@@ -32,6 +32,7 @@ class People:
     activity: FloatArray
     tiers: IntArray
     beliefs: FloatArray
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Lock the arrays: everybody reads them, nobody may change them."""

@@ -315,13 +315,18 @@ class Stimulus(Part):
     claim: str | None = Field(
         default=None, description="Claim of the brief that it is about, by id; default none."
     )
-    stance: Signed = Field(default=1.0, description="-1 denies the claim, 1 affirms it.")
+    stance: Signed | None = Field(
+        default=None,
+        description="-1 denies the claim, 1 affirms it; default by kind: correction -1, question "
+        "0, all others 1.",
+    )
     credibility: Unit | None = Field(
         default=None, description="Of the source; default by kind (rule.credibility)."
     )
     reach: Unit = Field(default=1.0, description="Share of the audience that is shown it.")
     audience: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="Attribute: values; empty means everyone."
+        default_factory=dict,
+        description="Attribute: values, or bands of a number; empty means everyone.",
     )
 
 
@@ -333,7 +338,7 @@ class SlotsPerTier(Part):
 
 
 class Recall(Part):
-    """Which memories come back (method.md 3)."""
+    """Which memories come back (docs/turn.md, "What comes back")."""
 
     mode: Literal["product", "semantic", "generative_agents", "random", "none"] = Field(
         default="product",
@@ -349,7 +354,7 @@ class Recall(Part):
 
 
 class Importance(Part):
-    """How much a turn matters (method.md 2)."""
+    """How much a turn matters to the memory of it (docs/turn.md, "What it remembers")."""
 
     ignore: Unit = Field(default=0.05, description="ignore")
     react: Unit = Field(default=0.2, description="like, upvote, downvote, follow")
@@ -362,7 +367,7 @@ class Importance(Part):
 
 
 class Memory(Part):
-    """The store of episodes (method.md 2)."""
+    """The store of episodes (docs/turn.md, "What it remembers")."""
 
     cap: int = Field(
         default=50, ge=1, le=1000, description="Memories kept per persona; then some are evicted."
@@ -376,7 +381,7 @@ class Memory(Part):
 
 
 class Reflection(Part):
-    """When a persona consolidates (method.md 4)."""
+    """When a persona consolidates (docs/turn.md, "When it reflects")."""
 
     interval_min: int = Field(
         default=4, ge=1, description="Shortest interval between reflections, in turns."
@@ -388,13 +393,14 @@ class Reflection(Part):
         description="Number of different intervals; personas are spread over them.",
     )
     sharp_move: Unit = Field(
-        default=0.3, description="A belief change of at least this much triggers a reflection."
+        default=0.3,
+        description="A belief change of more than this in one turn triggers a reflection.",
     )
     importance: Unit = Field(default=0.85, description="Importance of a reflection's memory.")
 
 
 class Probes(Part):
-    """Drift probes (method.md 5)."""
+    """Drift probes (docs/turn.md, "Probes")."""
 
     share: Unit = Field(default=0.02, description="Of the active personas; 0 turns probes off.")
     every: int = Field(default=10, ge=1, description="Ticks between two rounds of probes.")
@@ -433,11 +439,11 @@ class ModelSpec(Part):
 
     provider: Literal["rule", "anthropic", "openai"] = Field(
         default="rule",
-        description="`rule` is the embedded opinion model and needs no key; `openai` is also any "
-        "compatible server, by `base_url`.",
+        description="`rule` is the embedded opinion model, needs no key and is the only one that "
+        "this version runs; the others come with a later version.",
     )
     model: Text | None = Field(
-        default=None, description="Name of the model; all providers but `rule` need one."
+        default=None, description="Name of a language model, for a later version; `rule` has none."
     )
     base_url: Text | None = Field(
         default=None,
@@ -568,5 +574,5 @@ class Scenario(Part):
 
     @property
     def tau(self) -> float:
-        """Time constant of recency, in ticks (method.md 3)."""
+        """Time constant of recency, in ticks: `recall.tau`, or its default."""
         return self.recall.tau or max(1.0, self.horizon / 4)

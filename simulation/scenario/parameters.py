@@ -26,7 +26,7 @@ def flatten(scenario: Scenario) -> dict[str, Any]:
     """Return every parameter in force by dotted key: `recall.k.cheap`, `rule.persuasion`.
 
     Values are scalars or lists that JSON can hold; `recall.tau` is the resolved time constant, in
-    ticks (method.md 3). An empty mapping has no parameters.
+    ticks. An empty mapping has no parameters.
     """
     flat = dict(_flat(scenario.model_dump(mode="json"), ""))
     return {**flat, "recall.tau": scenario.tau}
