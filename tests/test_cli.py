@@ -259,6 +259,7 @@ def test_the_process_ends_with_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["simulation", "rnu"])
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process keeps its Ctrl-C
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == app.BAD_INPUT

@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from simulation.cli.calling import PROGRAM, program_call
+from simulation.cli.process import stop_in
 from simulation.cli.text import plain
 from simulation.cli.verbs import Verbs
 from simulation.errors import InputError, SimulationError
@@ -67,15 +68,6 @@ def program() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave the process with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character must not end a run.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    sys.exit(execute(sys.argv[1:] if arguments is None else arguments))
-
-
 def execute(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every error becomes a message on stderr."""
     session = Session()
@@ -83,10 +75,13 @@ def execute(arguments: Sequence[str]) -> int:
         code = program.main(
             args=list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=session
         )
+    except SystemExit:  # click's, when nobody reads stdout any more (`| head`)
+        return DONE
     except Exception as error:  # noqa: BLE001 - the last place: no traceback reaches a user
-        _trace(session)
         code, message = _answer(error)
-        click.echo(message, err=True)
+        with contextlib.suppress(OSError):  # nobody reads stderr: the exit code says it
+            _trace(session)
+            click.echo(message, err=True)
     return code if isinstance(code, int) else DONE
 
 
@@ -97,7 +92,8 @@ def _answer(error: Exception) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return BAD_INPUT, _usage(error)
     if isinstance(error, click.Abort):
-        return INTERRUPTED, "interrupted"
+        stopped = stop_in(error)  # a second Ctrl-C does not hide what the first one left
+        return (FAILED, plain(str(stopped), "\n")) if stopped else (INTERRUPTED, "interrupted")
     if isinstance(error, SimulationError):
         return (BAD_INPUT if isinstance(error, InputError) else FAILED), plain(str(error), "\n")
     if isinstance(error, OSError) and error.strerror:

@@ -12,6 +12,7 @@ import click
 from simulation.cli.calling import program_call
 from simulation.cli.options import debug_option, examples, refuse_existing
 from simulation.cli.shipped import shipped_scenarios
+from simulation.errors import UsageError
 
 _SHIPPED = tuple(shipped_scenarios())
 
@@ -33,8 +34,7 @@ def command(*, name: str) -> None:
     text, what = _scenario(name)
     path = Path(f"{name}.yaml")
     refuse_existing(path)
-    with path.open("x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    _write(path, text)
     shown, program = shlex.quote(str(path)), program_call()
     click.echo(
         f"wrote {path}: {what}\n\n"
@@ -55,3 +55,25 @@ def _scenario(name: str) -> tuple[str, str]:
 
     what = "a small population, one brief, a few stimuli, every part explained"
     return starter(name), what
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a new file, wholly or not at all.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        file = path.open("x", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise _not_written(path, error) from error
+    try:
+        with file:
+            file.write(text)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path} could not be written: {error.strerror or error}")

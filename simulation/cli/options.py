@@ -94,9 +94,14 @@ def refuse_existing(path: Path) -> None:
     """Refuse to write over a file.
 
     Raises:
-        UsageError: the path is taken.
+        UsageError: the path is taken, or can be none.
     """
-    if path.exists():
+    try:
+        taken = path.exists()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{str(path)[:200]} cannot be the name of a file: {reason}") from error
+    if taken:
         raise UsageError(
             f"{path} exists and is not written over; choose another name, or delete it"
         )

@@ -15,7 +15,6 @@ from simulation.cli.options import (
     debug_option,
     examples,
     json_option,
-    refuse_existing,
     scenario_argument,
     set_option,
 )
@@ -85,9 +84,10 @@ def command(
     """
     from simulation.analysis.summary import summarise
     from simulation.founding import read
+    from simulation.runlog import check_free
 
     if out is not None:
-        refuse_existing(out)
+        check_free(out)
     allowed = access(allow_paths, allow_hosts, key_for)
     loaded = read(scenario, settings=settings, access=allowed)
     path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json)

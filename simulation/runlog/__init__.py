@@ -6,11 +6,10 @@ from simulation.runlog.header import STATUSES, RunHeader, RunInfo
 from simulation.runlog.reader import Column, QueryResult, RunFile, Table
 from simulation.runlog.reference import reference
 from simulation.runlog.schema import SCHEMA_VERSION
-from simulation.runlog.signals import ENDING, Signals
+from simulation.runlog.signals import Signals
 from simulation.runlog.writer import RunWriter, check_free
 
 __all__ = [
-    "ENDING",
     "SCHEMA_VERSION",
     "STATUSES",
     "Column",
