@@ -267,3 +267,13 @@ def test_a_node_that_depends_on_a_doubtful_id_column_is_not_complained_about(hom
     edges = {"kind": "edges", "file": "edges.txt"}
     found = problems(home, population=from_file(id_colum="id"), graph=edges)
     assert told(found, "population.id_colum  unknown key")
+
+
+def test_a_run_tells_what_validate_tells(home: Path) -> None:
+    population = from_file(id_column="idd")
+    found = problems(home, population=population, stimuli=[stimulus(tick=99)])
+    with pytest.raises(ScenarioError) as caught:
+        runs.simulate(home / "small.yaml", out=home / "a.duckdb")
+    assert [str(problem) for problem in caught.value.problems] == found
+    assert len(found) == 2
+    assert not (home / "a.duckdb").exists()
