@@ -17,10 +17,12 @@ VISIBLE_PATTERN = r"\S"
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+# Numbers without a bound of their own are held where sums and quotients of them stay finite.
+Positive = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
 Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE_PATTERN)]
+FileName = Annotated[str, Field(min_length=1, max_length=1_000, pattern=VISIBLE_PATTERN)]
 Tick = Annotated[int, Field(ge=1)]
 
 Action = Literal[
@@ -233,7 +235,7 @@ class Population(Part):
         le=10_000_000,
         description="Number of personas; for a file: take this many, drawn with the seed.",
     )
-    source: Text = Field(
+    source: FileName = Field(
         default="sample",
         description="`sample` draws from the ontology; otherwise a CSV or Parquet file.",
     )
@@ -264,7 +266,10 @@ class Graph(Part):
         "edges, or no ties at all.",
     )
     degree: int = Field(
-        default=8, ge=0, description="Mean number of ties of a persona (all kinds but edges)."
+        default=8,
+        ge=0,
+        le=1_000_000,
+        description="Mean number of ties of a persona (all kinds but edges).",
     )
     rewire: Unit = Field(default=0.1, description="watts_strogatz: chance to rewire a tie.")
     by: tuple[Text, ...] = Field(
@@ -274,7 +279,9 @@ class Graph(Part):
         default=0.8,
         description="stochastic_block, homophily: share of ties inside the own group.",
     )
-    file: Text | None = Field(default=None, description="edges: a file of `source target` lines.")
+    file: FileName | None = Field(
+        default=None, description="edges: a file of `source target` lines."
+    )
     directed: bool = Field(default=False, description="edges: a line is one follow, not two.")
     assign: Literal["by_id", "permutation"] = Field(
         default="by_id",
@@ -373,7 +380,10 @@ class Memory(Part):
         default=50, ge=1, le=1000, description="Memories kept per persona; then some are evicted."
     )
     reflection_cap: int | None = Field(
-        default=None, ge=1, description="Most reflections kept per persona; default no limit."
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Most reflections kept per persona; default no limit.",
     )
     importance: Importance = Field(
         default=Importance(), description="Importance of a turn's memory, by its action."
@@ -384,7 +394,10 @@ class Reflection(Part):
     """When a persona consolidates (docs/turn.md, "When it reflects")."""
 
     interval_min: int = Field(
-        default=4, ge=1, description="Shortest interval between reflections, in turns."
+        default=4,
+        ge=1,
+        le=1_000_000,
+        description="Shortest interval between reflections, in turns.",
     )
     interval_spread: int = Field(
         default=5,
@@ -403,7 +416,9 @@ class Probes(Part):
     """Drift probes (docs/turn.md, "Probes")."""
 
     share: Unit = Field(default=0.02, description="Of the active personas; 0 turns probes off.")
-    every: int = Field(default=10, ge=1, description="Ticks between two rounds of probes.")
+    every: int = Field(
+        default=10, ge=1, le=1_000_000, description="Ticks between two rounds of probes."
+    )
     questions: int = Field(
         default=2, ge=1, le=10, description="Questions put to a probed persona."
     )
@@ -453,7 +468,9 @@ class ModelSpec(Part):
     temperature: Annotated[float, Field(ge=0.0, le=2.0, allow_inf_nan=False)] | None = Field(
         default=None, description="Sampling temperature; default the provider's."
     )
-    max_tokens: int = Field(default=400, ge=1, description="Longest answer, in tokens.")
+    max_tokens: int = Field(
+        default=400, ge=1, le=1_000_000, description="Longest answer, in tokens."
+    )
 
 
 class Models(Part):
@@ -541,7 +558,7 @@ class Scenario(Part):
     )
     horizon: int = Field(ge=1, le=100_000, description="Number of ticks.")
     brief: Brief = Field(description="The proposition that the population is asked to judge.")
-    ontology: Text = Field(
+    ontology: FileName = Field(
         description="Name of an ontology that ships with the engine, or a YAML file."
     )
     population: Population = Field(description="Who takes part.")
