@@ -113,13 +113,16 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
         stripped = raw.strip()
         if not stripped or stripped.startswith("#"):
             continue
-        header = first and tuple(part.casefold() for part in _split(stripped)) in (
-            _HEADER,
-            _HEADER[:2],
-        )
+        header = first and _is_header(stripped)
         first = False
         if not header:
             yield line, stripped
+
+
+def _is_header(text: str) -> bool:
+    if len(text) > MAX_LINE:  # longer than the csv module takes; told as a bad line
+        return False
+    return tuple(part.casefold() for part in _split(text)) in (_HEADER, _HEADER[:2])
 
 
 def _split(text: str) -> list[str]:
