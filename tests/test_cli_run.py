@@ -143,7 +143,7 @@ def test_a_run_is_never_written_over(cli: Callable[..., Run], run: str) -> None:
     before = Path(run).read_bytes()
     code, out, err = cli("run", "small.yaml", "--out", run)
     assert (code, out) == (2, "")
-    assert f"{run} exists and is not written over" in err
+    assert f"{run} exists, and a run is never written over" in err
     assert Path(run).read_bytes() == before
 
 
