@@ -10,29 +10,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simulation.analysis.compare import compare
-    from simulation.errors import SimulationError
+    from simulation.errors import ModelError, SimulationError, UsageError
+    from simulation.models.written import Backend, WrittenModel
     from simulation.runlog import RunFile as Run
     from simulation.runs import simulate
     from simulation.scenario import Scenario, read_scenario
     from simulation.society import Persona, Society
 
 _HOME = {  # public name: where it lives
+    "Backend": "simulation.models.written",
+    "ModelError": "simulation.errors",
     "Persona": "simulation.society",
     "Run": "simulation.runlog:RunFile",
     "Scenario": "simulation.scenario",
     "SimulationError": "simulation.errors",
     "Society": "simulation.society",
+    "UsageError": "simulation.errors",
+    "WrittenModel": "simulation.models.written",
     "compare": "simulation.analysis.compare",
     "read_scenario": "simulation.scenario",
     "simulate": "simulation.runs",
 }
 
 __all__ = [
+    "Backend",
+    "ModelError",
     "Persona",
     "Run",
     "Scenario",
     "SimulationError",
     "Society",
+    "UsageError",
+    "WrittenModel",
     "compare",
     "read_scenario",
     "simulate",
@@ -45,3 +54,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOME[name].partition(":")
     return getattr(import_module(module), attribute or name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also those not imported yet."""
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

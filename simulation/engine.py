@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from simulation import appraisers, encoders, models, turn
+from simulation import appraisers, encoders, models, prompts, turn
 from simulation.errors import UsageError
 from simulation.founding import found
 from simulation.models.rule import RuleModel, RuleParameters
+from simulation.models.written import WrittenModel
 from simulation.opening import opening
 from simulation.records import Embeddings, Tick, TickRecords
 from simulation.rng import Streams
+from simulation.scenario import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +23,11 @@ if TYPE_CHECKING:
     from simulation.appraisers import Appraiser
     from simulation.encoders.base import Encoder
     from simulation.models.base import Model
+    from simulation.models.written import Backend
     from simulation.records import IntArray, Rows
     from simulation.scenario import Loaded, Scenario
+
+_METHODS = ("react", "reflect", "answer_probes")
 
 
 class Engine:
@@ -38,25 +44,32 @@ class Engine:
         loaded: Loaded,
         seed: int | None = None,
         *,
-        tiers: Sequence[Model] | None = None,
+        backend: Backend | None = None,
+        tiers: Sequence[Model | Backend] | None = None,
         encoder: Encoder | None = None,
         appraiser: Appraiser | None = None,
     ) -> None:
         """Found the world of a scenario.
 
-        seed: default, the scenario's.  tiers, encoder, appraiser: default, those that the scenario
-        names; without personality nothing is appraised.
+        seed: default, the scenario's.  backend: answers every prompt, on both tiers.
+        tiers: the cheap and the frontier model, each a model or a backend.  What is left out is
+        what the scenario names; without personality nothing is appraised.
 
         Raises:
+            UsageError: both `backend` and `tiers` are given, or they are no models; the seed is no
+                whole number of 64 bits; the appraiser cannot be used, for instance with this
+                encoder.
             ScenarioError: something in the scenario or its files cannot be used.
-            UsageError: the appraiser cannot be used, for instance with this encoder.
             EmptyPersonaBlockError: a persona has nothing to be conditioned on.
         """
         self.scenario = loaded.scenario
-        self.seed = self.scenario.seed if seed is None else seed
+        self.seed = self.scenario.seed if seed is None else _seed(seed)
         self.streams = Streams(self.seed)
         self.rule = _rule(self.scenario, self.streams)
-        self.tiers = tuple(tiers or _tiers(self.scenario, self.rule))
+        chosen = _chosen(backend, tiers)
+        self.tiers = (
+            _tiers(self.scenario, self.rule) if chosen is None else _models(chosen, self.rule)
+        )
         self.encoder = encoder or _encoder(loaded)
         self.appraiser: Appraiser | None = None
         if self.scenario.population.personality != "none":
@@ -138,6 +151,19 @@ class Engine:
         )
 
 
+def _seed(seed: Any) -> int:
+    """Return a seed as the integer that it is; its digits go into every random stream."""
+    try:
+        number = None if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = None
+    if number is None or not -(2**63) <= number < 2**63:
+        raise UsageError(
+            f"{seed!r} is no seed; a seed is a whole number between -2^63 and 2^63 - 1"
+        )
+    return number
+
+
 def _encoder(loaded: Loaded) -> Encoder:
     spec = loaded.scenario.encoder
     folder = loaded.files.get("encoder.model")
@@ -181,3 +207,43 @@ def _tiers(scenario: Scenario, rule: RuleModel) -> tuple[Model, Model]:
         models.load(cheap.provider, rule=rule),
         models.load(frontier.provider, rule=rule),
     )
+
+
+def _chosen(
+    backend: Backend | None, tiers: Sequence[Model | Backend] | None
+) -> tuple[Model | Backend, Model | Backend] | None:
+    """Return who was given for the cheap and the frontier tier; None for nobody."""
+    if backend is not None and tiers is not None:
+        raise UsageError("give backend, for both tiers, or tiers, for each its own; not both")
+    if backend is not None:
+        return backend, backend
+    if tiers is None:
+        return None
+    if len(tiers) != len(TIERS):
+        raise UsageError(f"tiers are two, the cheap and the frontier model; {len(tiers)} given")
+    return tiers[0], tiers[1]
+
+
+def _models(chosen: tuple[Model | Backend, Model | Backend], rule: RuleModel) -> tuple[Model, ...]:
+    """Return a model per tier; one object for both is one model, asked in one batch."""
+    cheap, frontier = chosen
+    first = _model(cheap, rule)
+    return first, first if frontier is cheap else _model(frontier, rule)
+
+
+def _model(given: Model | Backend, rule: RuleModel) -> Model:
+    """Return a model as it is, a backend as a model whose failures are taken by rule."""
+    if not isinstance(getattr(given, "name", None), str):
+        raise UsageError(f"{_shown(given)} is no language model: it has no text `name`")
+    if all(callable(getattr(given, name, None)) for name in _METHODS):
+        return cast("Model", given)
+    if callable(getattr(given, "complete", None)):
+        return WrittenModel(backend=cast("Backend", given), fallback=rule, repair=prompts.repair)
+    raise UsageError(
+        f"{_shown(given)} is no language model: it has neither `complete(prompts, *, schemas)` "
+        f"nor all of {', '.join(_METHODS)}"
+    )
+
+
+def _shown(given: object) -> str:
+    return f"an object of type {type(given).__name__}"

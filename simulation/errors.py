@@ -99,7 +99,7 @@ class ModelError(SimulationError):
 class EmptyPersonaBlockError(InputError):
     """A persona without a block may not take a turn, reflect, be probed or be interviewed.
 
-    Source: Beliefs, memory and reflection, "What the persona is told about itself"; method.md 6.
+    Source: Beliefs, memory and reflection, "What the persona is told about itself".
     """
 
     def __init__(self, persona_id: str) -> None:

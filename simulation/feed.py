@@ -1,7 +1,7 @@
 """What reaches a persona: posts by those it follows, posts addressed to it, stimuli; ranked, cut.
 
 A post of tick t can be seen from tick t + 1, a stimulus of tick t at t. A persona sees what came
-since its last turn (method.md 12). One original shared by several peers is shown once.
+since its last turn. One original shared by several peers is shown once.
 """
 
 from __future__ import annotations

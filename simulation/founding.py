@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation import graph, ontology, personality, population
+from simulation import graph, models, ontology, personality, population
 from simulation.appraisal import Appraisals
 from simulation.disposition import Disposition
 from simulation.errors import EmptyPersonaBlockError, Problem, ScenarioError
@@ -14,20 +14,117 @@ from simulation.memory import MemoryStore
 from simulation.mind import cadence
 from simulation.models.base import Cast
 from simulation.rng import Streams, stream_keys
-from simulation.spelling import did_you_mean
+from simulation.scenario import TIERS, Access, DraftError, read_scenario, without_effect
+from simulation.spelling import did_you_mean, listed
 from simulation.texts import Texts
 from simulation.world import Event, Network, World
+from simulation.yaml_reading import lies_in, parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from simulation.appraisers import Appraiser
     from simulation.encoders.base import Encoder
-    from simulation.ontology import Ontology
+    from simulation.graph import Follows
+    from simulation.ontology import Attribute, Ontology
     from simulation.population import People
     from simulation.records import BoolArray
     from simulation.scenario import Loaded, Scenario
-    from simulation.scenario.model import Stimulus
+    from simulation.scenario.model import ModelSpec, Stimulus
+    from simulation.yaml_reading import KeyPath
+
+_STANCES = {"correction": -1.0, "question": 0.0}  # where a stimulus says none; all others affirm
+
+
+def read(
+    path: str | Path, *, settings: Sequence[str] = (), access: Access | None = None
+) -> Loaded:
+    """Return the scenario of a file, as `read_scenario` does, or all that is wrong with it.
+
+    A scenario with problems is founded as far as it goes, so that what its ontology, population
+    and graph do not allow is told in the same report.
+
+    Raises:
+        ScenarioError: with every problem of the file, the settings and the files it names.
+    """
+    try:
+        loaded = read_scenario(path, settings=settings, access=access or Access())
+    except DraftError as error:
+        if error.rest is not None:
+            _tell_all(error.rest, error.problems, told=error.told)
+        raise
+    if any(models.provider_problem(spec.provider) for spec in _models(loaded.scenario).values()):
+        _tell_all(loaded, (), told=frozenset())
+    return loaded
+
+
+def _tell_all(loaded: Loaded, before: Sequence[Problem], *, told: frozenset[KeyPath]) -> None:
+    """Raise the problems of reading and those of founding together.
+
+    told: places with a problem of reading, which founding has nothing to add to.
+    """
+    report = _Report(loaded, told)
+    for tier, spec in _models(loaded.scenario).items():
+        message = models.provider_problem(spec.provider)
+        if message:
+            where = f"models.{tier}.provider"
+            report.add([Problem(where=where, message=message)])
+    _parts(loaded, Streams(loaded.scenario.seed), report)
+    report.stop_if_any(before)
+
+
+def _models(scenario: Scenario) -> dict[str, ModelSpec]:
+    return {tier: getattr(scenario.models, tier) for tier in TIERS}
+
+
+class _Report:
+    """What founding finds wrong, gathered before any of it is told."""
+
+    def __init__(self, loaded: Loaded, told: Collection[KeyPath] = ()) -> None:
+        self._loaded = loaded
+        self._told = frozenset(told)
+        self._name = str(loaded.path or loaded.name)
+        self._own: list[Problem] = []
+        self._files: list[ScenarioError] = []
+        self._pointed: list[Problem] = []
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._own and not self._files
+
+    def doubts(self, *keys: str) -> bool:
+        """Return whether something under one of some keys was refused by reading."""
+        return any(place[:1] == (key,) for place in self._told for key in keys)
+
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Note problems with key paths of the scenario, each with its line there."""
+        for each in problems:
+            path = parse_path(each.where) or ()
+            if not self._is_told(path):
+                self._own.append(self._loaded.problem(each.where, each.message))
+
+    def take(self, error: ScenarioError, *, key: str) -> None:
+        """Note the problems of a part; those of a file are told of the key that names it."""
+        if error.source != str(self._loaded.files.get(key)):
+            self.add(error.problems)
+            return
+        self._files.append(error)
+        for each in population.pointed(error, where=key):
+            self._pointed.append(self._loaded.problem(each.where, each.message))
+
+    def stop_if_any(self, before: Sequence[Problem] = ()) -> None:
+        """Raise what was found; the problems of a single file keep its name and lines."""
+        own = [*before, *self._own]
+        if not own and len(self._files) == 1:
+            raise self._files[0]
+        if own or self._files:
+            raise ScenarioError(self._name, [*own, *self._pointed])
+
+    def _is_told(self, path: KeyPath) -> bool:
+        return bool(path) and (
+            lies_in(path, self._told) or any(told[: len(path)] == path for told in self._told)
+        )
 
 
 def found(
@@ -38,42 +135,21 @@ def found(
     appraiser: where personas have a personality.
 
     Raises:
-        ScenarioError: the ontology, the population, its personality or the graph cannot be built.
+        ScenarioError: the ontology, the population, its personality or the graph cannot be built;
+            it carries every problem of all of them.
         EmptyPersonaBlockError: a persona has nothing to be conditioned on.
     """
-    scenario, streams, source = loaded.scenario, Streams(seed), str(loaded.path or loaded.name)
-    field = ontology.load(scenario.ontology, path=loaded.files.get("ontology"))
-    traits = scenario.population.personality
-    _refuse(
-        loaded,
-        [
-            *graph.spec_problems(scenario.graph, ontology=field),
-            *personality.spec_problems(traits, ontology=field),
-        ],
-    )
-    try:
-        people = population.build(
-            scenario.population,
-            targets=scenario.targets,
-            tier=scenario.tier,
-            ontology=field,
-            streams=streams,
-            file=loaded.files.get("population.source"),
-            source=source,
-        )
-        personalities = personality.build(
-            traits, people=people, ontology=field, streams=streams, source=source
-        )
-    except ScenarioError as error:
-        if error.source == source:
-            _refuse(loaded, error.problems)
-        raise
-    follows = graph.build(
-        scenario.graph,
+    scenario, report = loaded.scenario, _Report(loaded)
+    field, people, follows = _parts(loaded, Streams(seed), report)
+    report.stop_if_any()
+    if field is None or people is None or follows is None:  # pragma: no cover - was reported
+        raise AssertionError
+    personalities = personality.build(
+        scenario.population.personality,
         people=people,
-        streams=streams,
-        file=loaded.files.get("graph.file"),
         ontology=field,
+        streams=Streams(seed),
+        source=str(loaded.path or loaded.name),
     )
     cast = _cast(scenario, field, people)
     reflection = scenario.reflection
@@ -93,7 +169,7 @@ def found(
     )
     world = World.found(
         cast=cast,
-        events=_events(loaded, field, people),
+        events=tuple(_events(scenario, field, people)),
         activity=people.activity,
         tier=people.tiers,
         interval=np.array(interval, dtype=np.int64),
@@ -109,9 +185,98 @@ def found(
         peer_credibility=scenario.rule.credibility.peer,
         personality=personalities,
         disposition=disposition,
-        notes=follows.notes,
+        notes=_notes(scenario, people, follows),
     )
     return world, field, people
+
+
+def _parts(
+    loaded: Loaded, streams: Streams, report: _Report
+) -> tuple[Ontology | None, People | None, Follows | None]:
+    """Return the parts of a world, None for what cannot be made; the report says why."""
+    field = _ontology(loaded, report)
+    people = _people(loaded, field, streams, report)
+    if field is not None:
+        report.add(graph.spec_problems(loaded.scenario.graph, ontology=field))
+        report.add(_audience_problems(loaded.scenario.stimuli, field))
+        traits = loaded.scenario.population.personality
+        report.add(personality.spec_problems(traits, ontology=field))
+    if report.doubts("population", "ontology"):  # other people would have other edges
+        people = None
+    return field, people, _follows(loaded, field, people, streams, report)
+
+
+def _ontology(loaded: Loaded, report: _Report) -> Ontology | None:
+    try:
+        return ontology.load(loaded.scenario.ontology, path=loaded.files.get("ontology"))
+    except ScenarioError as error:
+        report.take(error, key="ontology")
+        return None
+
+
+def _people(
+    loaded: Loaded, field: Ontology | None, streams: Streams, report: _Report
+) -> People | None:
+    scenario, file = loaded.scenario, loaded.files.get("population.source")
+    if field is None:
+        report.add(population.file_problems(scenario.population, file))
+        return None
+    try:
+        return population.build(
+            scenario.population,
+            targets=scenario.targets,
+            tier=scenario.tier,
+            ontology=field,
+            streams=streams,
+            file=file,
+            source=str(loaded.path or loaded.name),
+        )
+    except ScenarioError as error:
+        report.take(error, key="population.source")
+        return None
+
+
+def _follows(
+    loaded: Loaded,
+    field: Ontology | None,
+    people: People | None,
+    streams: Streams,
+    report: _Report,
+) -> Follows | None:
+    """Return who follows whom; without people, an edge list is read for its own faults alone."""
+    spec, file = loaded.scenario.graph, loaded.files.get("graph.file")
+    try:
+        if people is not None and (report.is_empty or spec.kind == "edges"):
+            return graph.build(spec, people=people, streams=streams, file=file, ontology=field)
+        if spec.kind == "edges" and file is not None:
+            graph.read_edges(file)
+    except ScenarioError as error:
+        report.take(error, key="graph.file")
+    return None
+
+
+def _notes(scenario: Scenario, people: People, follows: Follows) -> tuple[str, ...]:
+    """Return what of the input is left out or has no effect, each with its place."""
+    return (
+        *without_effect(scenario),
+        *(f"population: {note}" for note in people.notes),
+        *(f"graph: {note}" for note in follows.notes),
+        *_cut_off(scenario),
+    )
+
+
+def _cut_off(scenario: Scenario) -> Iterator[str]:
+    """Say which events a shorter horizon leaves out; as the file stands they would be errors."""
+    late = [
+        _event_id(stimulus, i, tick)
+        for i, stimulus in enumerate(scenario.stimuli)
+        for tick in _ticks(stimulus)
+        if tick > scenario.horizon
+    ]
+    if late:
+        come = "1 comes" if len(late) == 1 else f"{len(late):,} come"
+        left = "is left out" if len(late) == 1 else "are left out"
+        yield f"stimuli: {come} after the horizon of {scenario.horizon} and {left}: {listed(late)}"
 
 
 def _cast(scenario: Scenario, field: Ontology, people: People) -> Cast:
@@ -140,26 +305,23 @@ def _cast(scenario: Scenario, field: Ontology, people: People) -> Cast:
     )
 
 
-def _events(loaded: Loaded, field: Ontology, people: People) -> tuple[Event, ...]:
-    """Return one event per stimulus and tick, in order of the scenario."""
-    scenario, problems = loaded.scenario, list[Problem]()
+def _events(scenario: Scenario, field: Ontology, people: People) -> Iterator[Event]:
+    """Yield one event per stimulus and tick up to the horizon, in order of the scenario."""
     claims = {claim.id: i for i, claim in enumerate(scenario.brief.claims)}
     credibility = scenario.rule.credibility.model_dump()
-    events: list[Event] = []
     for i, stimulus in enumerate(scenario.stimuli):
-        audience = _audience(field, people, i, stimulus, problems)
-        name = stimulus.id or f"s{i + 1}"
-        several = isinstance(stimulus.tick, tuple)
-        ticks = stimulus.tick if isinstance(stimulus.tick, tuple) else (stimulus.tick,)
-        events += [
-            Event(
-                id=f"{name}-{tick}" if several else name,
+        audience = _audience(field, people, stimulus.audience)
+        for tick in _ticks(stimulus):
+            if tick > scenario.horizon:
+                continue
+            yield Event(
+                id=_event_id(stimulus, i, tick),
                 tick=tick,
                 kind=stimulus.kind,
                 source=stimulus.source,
                 text=stimulus.text,
                 claim=claims.get(stimulus.claim or "", -1),
-                stance=stimulus.stance,
+                stance=_stance(stimulus),
                 credibility=(
                     credibility[stimulus.kind]
                     if stimulus.credibility is None
@@ -170,40 +332,52 @@ def _events(loaded: Loaded, field: Ontology, people: People) -> tuple[Event, ...
                 reach=stimulus.reach,
                 audience=audience,
             )
-            for tick in ticks
-        ]
-    _refuse(loaded, problems)
-    return tuple(events)
 
 
-def _refuse(loaded: Loaded, problems: Sequence[Problem]) -> None:
-    """Refuse the scenario when there are problems, each with its line."""
-    if problems:
-        located = [loaded.problem(problem.where, problem.message) for problem in problems]
-        raise ScenarioError(str(loaded.path or loaded.name), located)
+def _ticks(stimulus: Stimulus) -> tuple[int, ...]:
+    return stimulus.tick if isinstance(stimulus.tick, tuple) else (stimulus.tick,)
 
 
-def _audience(
-    field: Ontology,
-    people: People,
-    index: int,
-    stimulus: Stimulus,
-    problems: list[Problem],
-) -> BoolArray:
-    """Return whom a stimulus is meant for, (P,); note unknown attributes and values."""
-    wanted = np.ones(len(people.ids), dtype=bool)
+def _event_id(stimulus: Stimulus, index: int, tick: int) -> str:
+    name = stimulus.id or f"s{index + 1}"
+    return f"{name}-{tick}" if isinstance(stimulus.tick, tuple) else name
+
+
+def _stance(stimulus: Stimulus) -> float:
+    if stimulus.stance is not None:
+        return stimulus.stance
+    return _STANCES.get(stimulus.kind, 1.0)
+
+
+def _audience_problems(stimuli: Sequence[Stimulus], field: Ontology) -> Iterator[Problem]:
+    """Yield attributes and values of audiences that the ontology does not have."""
     names = [attribute.id for attribute in field.attributes]
-    for name, values in stimulus.audience.items():
-        where = f"stimuli[{index}].audience.{name}"
-        if name not in field:
-            message = f'"{name}" is not an attribute{did_you_mean(name, names)}'
-            problems.append(Problem(where=where, message=message))
-            continue
-        allowed = set()
-        for value in values:
-            try:
-                allowed.add(field[name].canonical(value))
-            except ValueError as error:
-                problems.append(Problem(where=where, message=f'"{value}" {error}'))
-        wanted &= np.array([a.get(name) in allowed for a in people.attributes], dtype=bool)
+    for i, stimulus in enumerate(stimuli):
+        for name, values in stimulus.audience.items():
+            where = f"stimuli[{i}].audience.{name}"
+            if name not in field:
+                what = f'"{name}" is not an attribute of {field.name}; there are {listed(names)}'
+                yield Problem(where=where, message=what + did_you_mean(name, names))
+                continue
+            for value in values:
+                if population.named_value(field[name], value) is None:
+                    message = population.unknown_value(field[name], value)
+                    yield Problem(where=where, message=message)
+
+
+def _audience(field: Ontology, people: People, audience: Mapping[str, Sequence[str]]) -> BoolArray:
+    """Return whom a stimulus is meant for, (P,)."""
+    wanted = np.ones(len(people.ids), dtype=bool)
+    for name, values in audience.items():
+        attribute = field[name]
+        allowed = {population.named_value(attribute, value) for value in values}
+        held = {a[name] for a in people.attributes if name in a}
+        fitting = {value for value in held if _is_among(attribute, value, allowed)}
+        wanted &= np.array([a.get(name) in fitting for a in people.attributes], dtype=bool)
     return wanted
+
+
+def _is_among(attribute: Attribute, value: str, allowed: Collection[str | None]) -> bool:
+    """Return whether a persona's value is one of some values, or in one of some bands."""
+    level = attribute.level(value)
+    return value in allowed or (level is not None and level.id in allowed)

@@ -3,7 +3,7 @@
 A persona's memories stand in the order of their ids, oldest first; unused slots are at the end. At
 the end of a tick the store drops what exceeds its caps; in between it may hold a few more.
 
-Source: Beliefs, memory and reflection, "Memory" and "Which memories come back"; method.md 2.
+Source: Beliefs, memory and reflection, "Memory" and "Which memories come back".
 """
 
 from __future__ import annotations

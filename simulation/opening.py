@@ -92,15 +92,18 @@ def _stimuli(world: World) -> records.Stimuli:
 
 
 def _notes(world: World) -> records.Rejections:
-    """Return what the edge list lost, and what the appraiser cannot do; it concerns no persona."""
+    """Return what of the input was left out or has no effect, and what the appraiser cannot do.
+
+    It concerns no persona.
+    """
     disposition = world.disposition
     said = disposition.appraisals.appraiser.notes if disposition else ()
-    notes = (*world.notes, *said)
-    graph = np.repeat([0, 1], [len(world.notes), len(said)])
+    kinds = ["edges" if note.startswith("graph: ") else "setting" for note in world.notes]
+    count = len(world.notes) + len(said)
     return records.Rejections(
-        tick=repeated(len(notes), 0),
-        persona_id=records.Coded(codes=repeated(len(notes), -1), names=()),
-        purpose=records.Coded(codes=graph, names=("graph", "appraisal")),
-        kind=records.Coded(codes=graph, names=("edges", "note")),
-        detail=notes,
+        tick=repeated(count, 0),
+        persona_id=records.Coded(codes=repeated(count, -1), names=()),
+        purpose=[*["graph"] * len(world.notes), *["appraisal"] * len(said)],
+        kind=[*kinds, *["note"] * len(said)],
+        detail=[*world.notes, *said],
     )

@@ -1,7 +1,7 @@
 """Drift probes: who is asked about itself in a tick, and what.
 
 Both draws are orders of SHA-256 digests, so anyone can recompute them from a run database, and a
-probe touches no random stream: a run with probes off is the same run (method.md 5).
+probe touches no random stream: a run with probes off is the same run.
 
 Source: Beliefs, memory and reflection, "Character probes and drift".
 """

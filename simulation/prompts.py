@@ -252,6 +252,8 @@ def _item(requests: TurnRequests, i: int, slot: int) -> str:
     }
     if author >= 0:
         marks["persona"] = cast.ids[author]
+    if feed.origin[i, slot] >= 0:
+        marks["with_words_of"] = cast.ids[int(feed.origin[i, slot])]
     if claim >= 0:
         marks["about"] = cast.claims[claim]
     return _fenced("post", _cut(requests.text(int(feed.text[i, slot]))), **marks)

@@ -3,9 +3,9 @@
 A persona's own memories are scored against what it is looking at, and the best k are put before
 it. Nothing is read but the persona's own row of the store.
 
-Source: Beliefs, memory and reflection, "Which memories come back"; method.md 3 and 8. The control
+Source: Beliefs, memory and reflection, "Which memories come back". The control
 `generative_agents` follows Park et al. 2023, "Generative agents: interactive simulacra of human
-behavior", section 4.1, but with the recency of method.md 3 where they decay by 0.995 an hour.
+behavior", section 4.1, but with the recency `exp(-age / tau)` where they decay by 0.995 an hour.
 """
 
 from __future__ import annotations

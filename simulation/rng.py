@@ -1,7 +1,7 @@
 """Named random streams: every draw is a pure function of (seed, purpose, tick, id, index).
 
 No generator has a state, so no draw can depend on the order of execution, on how many other
-personas are active, on a place in a file, or on what is logged (method.md 11). Draws for many
+personas are active, on a place in a file, or on what is logged. Draws for many
 personas are made at once by a vectorised keyed hash.
 
 The hash: SHA-256 of "seed|purpose|tick" gives two 64-bit keys; a persona's key is the first

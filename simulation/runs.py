@@ -13,10 +13,11 @@ import numpy as np
 from simulation import appraisers
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError
+from simulation.founding import read
 from simulation.personality import maps
 from simulation.rng import sha256_hex
-from simulation.runlog import RunHeader, RunWriter
-from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario, read_scenario
+from simulation.runlog import RunHeader, RunWriter, Signals
+from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,22 +59,25 @@ def simulate(
     settings: `path=value`, as with --set; only for a file.  access: what the scenario may read.
     on_tick: called after each tick is safely in the file, and for tick 0.
 
+    In the main thread Ctrl-C, while it has Python's own handler, waits until DuckDB is done, and
+    ends the run.
+
     Raises:
         ScenarioError: the scenario cannot be used; nothing was written.
-        RunFileError: the file exists or cannot be written.
-        RunStoppedError: the run was interrupted; the file holds every finished tick.
+        UsageError: the seed or a setting cannot be used; nothing was written.
+        RunFileError: the file exists or cannot be written; nothing is left of it.
+        RunStoppedError: the run was interrupted, or its file could not be written any further;
+            the file holds every finished tick. Before tick 0 is finished there is no file.
     """
-    loaded = _loaded(scenario, settings, access or Access())
-    engine = Engine(loaded, seed)
-    with _new_file(header(loaded, engine), out) as writer:
+    with Signals() as signals:
         try:
-            _run(engine, writer, on_tick)
+            with signals.may_strike():
+                loaded = _loaded(scenario, settings, access or Access())
+                engine = Engine(loaded, seed)
         except KeyboardInterrupt:
-            writer.finish("interrupted")
-            raise RunStoppedError(
-                f"interrupted after tick {writer.last_tick} of {engine.scenario.horizon}; "
-                f"{writer.path} holds every finished tick"
-            ) from None
+            raise RunStoppedError("interrupted before tick 0; nothing was written") from None
+        with _new_file(header(loaded, engine), out) as writer:
+            _run_or_stop(engine, writer, on_tick, signals)
     return Path(writer.path or "")
 
 
@@ -161,18 +165,58 @@ def _personal(engine: Engine) -> dict[str, str]:
     return found
 
 
+def _run_or_stop(
+    engine: Engine,
+    writer: RunWriter,
+    on_tick: Callable[[TickRecords], None] | None,
+    signals: Signals,
+) -> None:
+    """Run to the horizon; say what the file holds when that cannot be."""
+    try:
+        _run(engine, writer, on_tick, signals)
+    except KeyboardInterrupt:
+        if writer.last_tick < 0:
+            writer.discard()
+            raise RunStoppedError("interrupted before tick 0; nothing was written") from None
+        raise _stopped(engine, writer) from None
+    except RunFileError as error:
+        if writer.last_tick < 0:
+            writer.discard()
+            raise
+        raise RunStoppedError(
+            f"{error}\nThe run stopped after tick {writer.last_tick} of "
+            f"{engine.scenario.horizon}; {writer.path} holds every finished tick"
+        ) from error
+
+
+def _stopped(engine: Engine, writer: RunWriter) -> RunStoppedError:
+    """Mark an interrupted run; its ticks are in the file even if the mark cannot be."""
+    said = (
+        f"interrupted after tick {writer.last_tick} of {engine.scenario.horizon}; "
+        f"{writer.path} holds every finished tick"
+    )
+    try:
+        writer.finish("interrupted")
+    except RunFileError as error:
+        said = f"{error}\n{said}"
+    return RunStoppedError(said)
+
+
 def _run(
     engine: Engine,
     writer: RunWriter,
     on_tick: Callable[[TickRecords], None] | None,
+    signals: Signals,
 ) -> None:
     """Step to the horizon, one transaction a tick; the writer marks a run that fails."""
-    _keep(writer, engine.records, 0.0, on_tick)
+    _keep(writer, engine.records, 0.0, on_tick, signals)
     while engine.world.tick < engine.scenario.horizon:
         started = time.perf_counter()
-        records = engine.advance()
-        _keep(writer, records, time.perf_counter() - started, on_tick)
+        with signals.may_strike():
+            records = engine.advance()
+        _keep(writer, records, time.perf_counter() - started, on_tick, signals)
     writer.finish("complete")
+    writer.close()
 
 
 def _keep(
@@ -180,10 +224,12 @@ def _keep(
     records: TickRecords,
     wall_s: float,
     on_tick: Callable[[TickRecords], None] | None,
+    signals: Signals,
 ) -> None:
     writer.write(records, wall_s=wall_s)
     if on_tick is not None:
-        on_tick(records)
+        with signals.may_strike():
+            on_tick(records)
 
 
 def _loaded(
@@ -193,7 +239,7 @@ def _loaded(
         return scenario
     if isinstance(scenario, Scenario):
         return load_scenario(scenario, access=access)
-    return read_scenario(scenario, settings=settings, access=access)
+    return read(scenario, settings=settings, access=access)
 
 
 def _version(package: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import mesa
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from simulation.encoders.base import Encoder
     from simulation.models.base import Model
+    from simulation.models.written import Backend
     from simulation.records import TickRecords
     from simulation.world import World
 
@@ -26,8 +28,10 @@ class Society(mesa.Model):
 
     >>> society = Society("scenarios/protein_bar.yaml", seed=7)
     >>> society.step()
-    >>> round(society.persona("p0003").beliefs["C1"], 1)
-    0.5
+    >>> society.tick
+    1
+    >>> 0 <= society.persona("p0003").beliefs["C1"] <= 1
+    True
 
     engine: what runs it; `engine.records` holds what happened in the last tick. All randomness
     comes from named streams of the seed; mesa's own generators are not used.
@@ -38,19 +42,24 @@ class Society(mesa.Model):
         scenario: Scenario | Loaded | str | Path,
         seed: int | None = None,
         *,
-        tiers: Sequence[Model] | None = None,
+        backend: Backend | None = None,
+        tiers: Sequence[Model | Backend] | None = None,
         encoder: Encoder | None = None,
     ) -> None:
         """Found the society.
 
         scenario: a file, or what was read from one.  seed: default, the scenario's.
-        tiers: the cheap and the frontier model; default, those the scenario names.
+        backend: a language model of your own, for both tiers: an object with a `name` and
+            `complete(prompts, *, schemas)`. What it cannot answer is taken by rule.
+        tiers: instead, the cheap and the frontier model, each such a backend or a whole `Model`;
+            default, those the scenario names.
         encoder: default, the one that the scenario names.
 
         Raises:
+            UsageError: both `backend` and `tiers` are given, or they are no models.
             ScenarioError: something in the scenario or its files cannot be used.
         """
-        self.engine = Engine(loaded(scenario), seed, tiers=tiers, encoder=encoder)
+        self.engine = Engine(loaded(scenario), seed, backend=backend, tiers=tiers, encoder=encoder)
         super().__init__(seed=self.engine.seed % 2**32)
         self._views: dict[int, Persona] = {}
 
@@ -70,7 +79,11 @@ class Society(mesa.Model):
         return self.world.tick
 
     def step(self) -> None:
-        """Let one tick pass; what happened is in `records`."""
+        """Let one tick pass; what happened is in `records`.
+
+        Raises:
+            UsageError: the horizon has been reached.
+        """
         self.engine.advance()
         self.running = self.tick < self.engine.scenario.horizon
 
@@ -113,9 +126,9 @@ class Persona(mesa.Agent):
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """The persona's attributes, by name."""
+        """The persona's attributes, by name; to be read, not set."""
         society: Society = self.model
-        return society.engine.people.attributes[self.row]
+        return MappingProxyType(dict(society.engine.people.attributes[self.row]))
 
     @property
     def block(self) -> str:
@@ -123,23 +136,24 @@ class Persona(mesa.Agent):
         return self._world.cast.blocks[self.row]
 
     @property
-    def beliefs(self) -> dict[str, float]:
-        """Belief per dimension and claim, [0, 1]."""
+    def beliefs(self) -> Mapping[str, float]:
+        """Belief per dimension and claim, [0, 1]; to be read, not set."""
         world = self._world
-        return dict(zip(world.cast.targets, world.beliefs[self.row].tolist(), strict=True))
+        values = world.beliefs[self.row].tolist()
+        return MappingProxyType(dict(zip(world.cast.targets, values, strict=True)))
 
     @property
-    def memories(self) -> list[tuple[int, float, str]]:
+    def memories(self) -> tuple[tuple[int, float, str], ...]:
         """Held memories, oldest first: tick, importance, text."""
         store, texts = self._world.memory, self._world.texts
-        return [
+        return tuple(
             (
                 int(store.tick[self.row, slot]),
                 float(store.importance[self.row, slot]),
                 texts[int(store.text[self.row, slot])],
             )
             for slot in range(int(store.count[self.row]))
-        ]
+        )
 
     @property
     def follows(self) -> tuple[str, ...]:

@@ -114,9 +114,10 @@ class World:
     left out, in words.
     beliefs, initial, reflected: (P, T) now, at tick 0, after the last reflection (or at tick 0).
     heard: (P, C, 2) times each claim was met, affirmed and denied.  turns, since_reflection:
-    (P,) counts.  last_turn, last_reflection: (P,) ticks, 0 for never.  decided: (P,) bought or
-    rejected.  state: (P, 3) affective state, used with personality only.  block, proposition: text
-    ids.  shown: post id of a stimulus: (P,) its audience.
+    (P,) counts.  last_turn, last_reflection: (P,) ticks, 0 for never.  decided: (P,) 1 bought,
+    -1 rejected, 0 neither; of several the last.  state: (P, 3) affective state, used with
+    personality only.  block, proposition: text ids.  shown: post id of a stimulus: (P,) its
+    audience.
     """
 
     tick: int = 0
@@ -139,7 +140,7 @@ class World:
     since_reflection: IntArray
     last_turn: IntArray
     last_reflection: IntArray
-    decided: BoolArray
+    decided: IntArray
     state: FloatArray
     block: IntArray
     proposition: int
@@ -189,7 +190,7 @@ class World:
             since_reflection=never.copy(),
             last_turn=never.copy(),
             last_reflection=never.copy(),
-            decided=np.zeros(count, dtype=bool),
+            decided=never.copy(),
             state=np.tile(NEUTRAL_STATE, (count, 1)),
             block=texts.intern(cast.blocks),
             proposition=int(texts.intern([cast.proposition])[0]),

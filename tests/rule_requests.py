@@ -75,6 +75,7 @@ def make_feed(turns: int, slots: int = 1, **given: Any) -> FeedView:
         "question": np.zeros(shape, dtype=bool),
         "followable": np.zeros(shape, dtype=bool),
         "outside": np.zeros(shape, dtype=bool),
+        "origin": np.full(shape, -1, dtype=np.int64),
         "source_names": lambda post: names.get(post, f"Source {post % 7}"),
     }
     return FeedView(**(setting | given))
@@ -110,6 +111,7 @@ def make_requests(turns: int, **given: Any) -> TurnRequests:
         "beliefs": beliefs,
         "initial": beliefs,
         "heard": np.zeros((turns, len(cast.claims), 2)),
+        "decided": np.zeros(turns, dtype=np.int64),
         "feed": given.get("feed") or make_feed(turns),
         "recalled": no_memories(turns),
         "allowed": allow(turns),
@@ -167,6 +169,7 @@ class Town:
                 feed=_feed(rng, people, slots),
                 recalled=_recalled(rng, people),
                 friend=rng.integers(-1, people, people),
+                decided=rng.integers(-1, 2, people) * (rng.random(people) < 0.1),
                 texts=tuple(f"What I think about item {i}: it is fine." for i in range(60)),
             )
         )
@@ -193,6 +196,7 @@ def _feed(rng: np.random.Generator, people: int, slots: int) -> FeedView:
         question=used & (rng.random(shape) < 0.03),
         followable=(author >= 0) & (rng.random(shape) < 0.1),
         outside=(author < 0) | (rng.random(shape) < 0.2),
+        origin=np.where((author >= 0) & (rng.random(shape) < 0.1), (author + 1) % people, -1),
     )
 
 
@@ -215,6 +219,7 @@ def make_reflections(
     cast: Cast | None = None,
     texts: Sequence[str] = ("I liked Bolt Bar's ad.",),
     memories: Sequence[Sequence[tuple[int, float, int]]] | None = None,
+    memory_views: Sequence[Sequence[tuple[int, float]]] = (),
     tick: int = 5,
 ) -> ReflectionRequests:
     """Return a batch of reflections, each with one memory."""
@@ -226,6 +231,7 @@ def make_reflections(
         beliefs=beliefs,
         before=before,
         memories=[[(0, 0.5, 1)]] * count if memories is None else memories,
+        memory_views=memory_views,
         sharp=np.zeros(count, dtype=bool),
         text=lambda i: texts[i],
         prompt=str,

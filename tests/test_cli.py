@@ -8,14 +8,16 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 import pytest
 
-from simulation.cli import app, main
+from simulation.cli import app, main, shipped
 from simulation.cli.app import execute, program
+from simulation.cli.shipped import shipped_scenarios
 from simulation.cli.verbs import VERBS
 from simulation.errors import InputError, Problem, RunStoppedError, ScenarioError, SimulationError
 
@@ -171,7 +173,10 @@ def test_later_verbs_are_no_stubs(cli: Callable[..., Run]) -> None:
         (("run", "x.yaml", "--seed", str(2**63)), "between -2^63 and 2^63 - 1"),
         (("run", "x.yaml", "y.yaml"), "unexpected extra argument"),
         (("sql", "x.duckdb"), "Missing argument 'QUERY'"),
-        (("sql", "x.duckdb", "SELECT 1", "--limit", "0"), "0 is not in the range"),
+        (
+            ("sql", "x.duckdb", "SELECT 1", "--limit", "0"),
+            "is no number of rows; it is a whole number from 1",
+        ),
         (("compare",), "Missing argument 'RUN…'"),
     ],
 )
@@ -254,6 +259,7 @@ def test_the_process_ends_with_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["simulation", "rnu"])
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process keeps its Ctrl-C
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == app.BAD_INPUT
@@ -290,3 +296,52 @@ def test_init_refuses_a_name_that_leads_elsewhere(
     monkeypatch.chdir(tmp_path)
     assert cli("init", "../elsewhere")[0] == 2
     assert list(tmp_path.parent.glob("elsewhere*")) == []
+
+
+@pytest.mark.parametrize(("depth", "program"), [("1", "uv run simulation"), ("", "simulation")])
+def test_what_is_suggested_is_typed_as_the_program_was_called(
+    depth: str, program: str, cli: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_RUN_RECURSION_DEPTH", depth)
+    assert cli("run")[2].endswith(f"\nTry: {program} run --help\n")
+    code = "from simulation.cli import main; main(['sql', '--help'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"\n    {program} sql runs/a.duckdb " in done.stdout
+
+
+@pytest.mark.parametrize("name", ["protein_bar", "health_rumour", "town_referendum"])
+def test_init_copies_a_scenario_that_ships_by_its_name(
+    name: str, cli: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = cli("init", name)
+    assert (code, "a copy of the scenario of that name that ships" in out) == (0, True)
+    ours = Path(__file__).parents[1] / "scenarios" / f"{name}.yaml"
+    assert Path(f"{name}.yaml").read_bytes() == ours.read_bytes()
+    assert cli("validate", f"{name}.yaml")[0] == 0
+    assert cli("init", name)[0] == 2
+
+
+def test_help_of_init_names_every_scenario_that_ships(cli: Callable[..., Run]) -> None:
+    said = " ".join(cli("init", "--help")[1].split())
+    names = sorted(path.stem for path in (Path(__file__).parents[1] / "scenarios").glob("*.yaml"))
+    assert f"Scenarios that ship: {', '.join(names)}." in said
+    assert set(shipped_scenarios()) == set(names)
+
+
+def test_in_a_wheel_the_scenarios_are_those_of_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wheel, beside = tmp_path / "_shipped", tmp_path / "scenarios"
+    monkeypatch.setattr(shipped, "_FOLDERS", (wheel, beside))
+    assert shipped_scenarios() == {}
+    for folder in (beside, wheel):
+        folder.mkdir()
+        (folder / "a.yaml").touch()
+        assert shipped_scenarios() == {"a": folder / "a.yaml"}
+
+
+def test_the_wheel_carries_ontologies_and_scenarios() -> None:
+    project = tomllib.loads((DOCS.parents[1] / "pyproject.toml").read_text("utf-8"))
+    carried = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert carried == {name: f"simulation/_shipped/{name}" for name in ("ontology", "scenarios")}

@@ -143,7 +143,7 @@ def test_a_run_is_never_written_over(cli: Callable[..., Run], run: str) -> None:
     before = Path(run).read_bytes()
     code, out, err = cli("run", "small.yaml", "--out", run)
     assert (code, out) == (2, "")
-    assert f"{run} exists and is not written over" in err
+    assert f"{run} exists, and a run is never written over" in err
     assert Path(run).read_bytes() == before
 
 
@@ -416,6 +416,62 @@ def test_a_query_that_cannot_be_put_is_one_message(
     code, out, err = cli("sql", run, query)
     assert (code, out) == (2, "")
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "-- how many?\nSELECT 1 AS n",
+        "--all\nSELECT 1 AS n",
+        "SELECT 1 AS n -- with a comment",
+        "--\nSELECT 1 AS n",
+        "/* one */ SELECT 1 AS n",
+    ],
+)
+def test_a_query_may_begin_with_a_comment(query: str, cli: Callable[..., Run], run: str) -> None:
+    assert cli("sql", run, query, "--csv") == (0, "n\n1\n", "")
+    assert cli("sql", "--csv", "--limit", "3", run, query) == (0, "n\n1\n", "")
+    assert cli("sql", run, "--csv", "--", query) == (0, "n\n1\n", "")
+
+
+def test_an_option_with_a_blank_in_its_value_stays_an_option(
+    cli: Callable[..., Run], run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = str(Path(run).resolve())
+    monkeypatch.chdir(tmp_path)
+    assert cli("sql", run, "-- a\nSELECT 1", "--parquet=my file.parquet")[0] == 0
+    assert cli("sql", run, "-- a\nSELECT 1", "--parquet", "-- odd.parquet")[0] == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"my file.parquet", "-- odd.parquet"}
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("target = C1", "text needs single quotes: 'C1'"),
+        ('target = "C1"', "text needs single quotes: 'C1'"),
+        ("target IN (trust, C1)", "text needs single quotes: 'trust'"),
+        ("target LIKE Target_of", "text needs single quotes: 'Target_of'"),
+        ('target = "it\'s"', "text needs single quotes: 'it''s'"),
+        ("targt = 'C1'", 'did you mean "target"?\n'),
+    ],
+)
+def test_a_text_without_its_quotes_is_told_so(
+    where: str, message: str, cli: Callable[..., Run], run: str
+) -> None:
+    code, _, err = cli("sql", run, f"SELECT * FROM belief_changes WHERE {where}")
+    assert code == 2
+    assert message in err
+
+
+def test_a_run_under_uv_suggests_commands_for_uv(
+    cli: Callable[..., Run], run: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("UV_RUN_RECURSION_DEPTH", "1")
+    out = cli("run", "small.yaml", "--out", str(tmp_path / "uv.duckdb"))[1]
+    _, _, commands = out.partition("\nNext\n")
+    assert all(line.startswith("  uv run simulation ") for line in commands.splitlines())
+    assert len(commands.splitlines()) == 4
+    assert "\n  uv run simulation tables " in cli("tables", run)[1]
 
 
 def test_compare_tells_two_runs_apart(cli: Callable[..., Run], run: str, tmp_path: Path) -> None:

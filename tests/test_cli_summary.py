@@ -6,7 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from run_rows import change, header, rows, start, story, tick, write_run
+from run_rows import (
+    CLAIMS,
+    DIMENSIONS,
+    PERSONAS,
+    change,
+    header,
+    rows,
+    start,
+    story,
+    tick,
+    write_run,
+)
 
 from simulation import records
 from simulation.analysis.summary import Summary, summarise
@@ -187,13 +198,13 @@ def dropped(*details: str) -> records.Rejections:
 
 
 def test_what_the_edge_file_lost_is_told_in_its_order_and_is_no_failure(tmp_path: Path) -> None:
-    notes = ("7 of 9 nodes are unused; 12 lines drop", "3 lines tie a node to itself and drop")
+    notes = ("graph: 7 of 9 nodes are unused; 12 lines drop", "graph: 3 lines are loops and drop")
     summary = made(tmp_path, [start(extra=[dropped(*notes)]), tick(1)])
     assert summary.notes == notes
     assert summary.failures == ()
     said = words(summary)
     assert [line for line in said.splitlines() if line.startswith("Note ")] == [
-        f"Note      graph: {note}" for note in notes
+        f"Note      {note}" for note in notes
     ]
 
 
@@ -228,6 +239,25 @@ def test_a_run_that_holds_not_even_its_start_can_be_told(tmp_path: Path) -> None
     assert summary.digest is None
     assert summary.last_tick == -1
     assert "Digest    none" in words(summary)
+
+
+def test_a_start_at_exactly_one_half_is_explained_where_most_have_it(tmp_path: Path) -> None:
+    beliefs = {("p1", "C1"): 0.6, ("p2", "C1"): 0.4, ("p1", "trust"): 0.7, ("p1", "C2"): 0.3}
+    summary = made(tmp_path, [start(beliefs=beliefs)])
+    assert {shift.target: round(shift.start_at, 2) for shift in summary.beliefs} == {
+        "value": 1.0,
+        "trust": 0.67,
+        "C1": 0.33,
+        "C2": 0.67,
+    }
+    told = " ".join(words(summary).split())
+    assert "(most start at exactly .5, which is not above it, in trust, value and C2)" in told
+    apart = {(p, t): 0.6 for p in PERSONAS for t in (*DIMENSIONS, *CLAIMS)}
+    (tmp_path / "made.duckdb").unlink()
+    assert "exactly .5" not in words(made(tmp_path, [start(beliefs=apart)]))
+    one = apart | {("p1", "C1"): 0.5, ("p2", "C1"): 0.5}
+    (tmp_path / "made.duckdb").unlink()
+    assert "not above it, in C1)" in words(made(tmp_path, [start(beliefs=one)]))
 
 
 def test_the_summary_is_plain_values(told: Summary) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -109,6 +110,105 @@ def test_of_several_beliefs_the_first_persona_and_target_is_named(tmp_path: Path
     assert "  A: no turn" in found.summary()
 
 
+def recalling(
+    *slots: tuple[int, float], after: float = 0.75, seen: Sequence[int] = (1,)
+) -> list[records.TickRecords]:
+    """Return a run in whose tick 2 p1 recalls memories with scores, sees posts and is moved."""
+    told = ("I saw an ad.", "I asked Ann.", "I went home.")
+    memories = [
+        {"memory_id": i, "persona_id": "p1", "tick": 1, "text": text}
+        for i, text in enumerate(told, 1)
+    ]
+    posts = [
+        {"post_id": i, "tick": 1, "author": "Bolt", "text": text}
+        for i, text in enumerate(("Buy!", "Wait!"), 1)
+    ]
+    recalls = [
+        {"tick": 2, "persona_id": "p1", "slot": slot, "memory_id": memory, "score": score}
+        for slot, (memory, score) in enumerate(slots, 1)
+    ]
+    feed = [
+        {"tick": 2, "persona_id": "p1", "post_id": post, "position": place}
+        for place, post in enumerate(seen)
+    ]
+    before = [run_rows.rows(records.Posts, posts), run_rows.rows(records.Memories, memories)]
+    put = [run_rows.rows(records.Recalls, recalls), run_rows.rows(records.Exposures, feed)]
+    moves = [run_rows.change("p1", "C1", 0.5, after)]
+    turn = run_rows.tick(2, turns=[{"persona_id": "p1"}], changes=moves, extra=put)
+    later = run_rows.tick(3, changes=[run_rows.change("p2", "C2", 0.5, round(after, 3))])
+    return [run_rows.start(), run_rows.tick(1, extra=before), turn, later]
+
+
+def test_what_only_one_run_recalled_or_saw_is_named_as_the_cause(tmp_path: Path) -> None:
+    first = recalling((1, 0.5), (2, 0.25), seen=(1, 2))
+    found = pair(tmp_path, first, recalling((1, 0.5), (3, 0.25), after=0.25))
+    assert found.divergence is not None
+    feed, memory = found.divergence.inputs
+    assert (feed.kind, feed.only, feed.reordered) == ("feed", (("Bolt: Wait!",), ()), False)
+    assert (memory.kind, memory.only) == ("memory", (("I asked Ann.",), ("I went home.",)))
+    lines = found.summary()
+    assert '  Only in A it saw "Bolt: Wait!"' in lines
+    assert '  Only in A it recalled "I asked Ann."' in lines
+    assert '  Only in B it recalled "I went home."' in lines
+    assert found.visible == found.divergence
+    assert "1e-9" not in text_of(found)
+
+
+def test_of_many_things_seen_in_one_run_only_the_first_are_listed(tmp_path: Path) -> None:
+    found = pair(tmp_path, recalling(seen=(1, *[2] * 7)), recalling(seen=(1,), after=0.25))
+    assert found.summary().count('  Only in A it saw "Bolt: Wait!"') == 5
+    assert "  and 2 more" in found.summary()
+
+
+def test_a_difference_of_the_last_bit_shows_its_digits_its_cause_and_the_first_visible_one(
+    tmp_path: Path,
+) -> None:
+    first, second = (
+        recalling((1, 0.5), (2, 0.25)),
+        recalling((2, 0.25), (1, 0.5), after=0.7500000001),
+    )
+    second[-1] = run_rows.tick(3, changes=[run_rows.change("p2", "C2", 0.5, 0.9)])
+    found = pair(tmp_path, first, second)
+    text = text_of(found)
+    assert "p1, C1: 0.75 and 0.7500000001, 1e-10 apart." in text
+    assert "     turn: 0.5 -> 0.7500000001" in found.summary()
+    assert "  It recalled the same in both, in another order or with other scores." in text
+    assert "more than 1e-9: tick 3, persona p2, C2, 0.75 and 0.9." in text
+    assert found.visible is not None
+    assert (found.visible.tick, found.visible.values) == (3, (0.75, 0.9))
+
+
+def test_runs_that_differ_only_by_rounding_are_told_so(tmp_path: Path) -> None:
+    other = recalling((1, 0.5), after=0.7500000001)
+    found = pair(tmp_path, recalling((1, 0.5)), other)
+    assert found.visible is None
+    assert "  No belief differs by more than 1e-9." in found.summary()
+    assert "  It saw and recalled the same in both, with equal scores." in found.summary()
+
+
+def test_other_people_are_left_out_of_the_differences_by_persona(tmp_path: Path) -> None:
+    run_rows.write_run(tmp_path / "a.duckdb", [run_rows.start(), run_rows.tick(1)])
+    moves = [run_rows.change(p, "C1", 0.5, 0.9) for p in ("p1", "p2")]
+    began = run_rows.start()
+    people = began.rows[0]
+    assert isinstance(people, records.Personas)
+    other = replace(people, block_sha256=["x" * 64, *people.block_sha256[1:]])
+    began = replace(began, rows=(other, *began.rows[1:]))
+    run_rows.write_run(tmp_path / "b.duckdb", [began, run_rows.tick(1, changes=moves)])
+    found = compare([tmp_path / "a.duckdb", tmp_path / "b.duckdb"])
+    assert [each.persona_id for each in found.largest] == ["p2"]
+    said = "Differences by persona leave out 1 of 3: other people with the same ids."
+    assert said in found.summary()
+
+
+def test_actions_that_are_as_many_are_named(tmp_path: Path) -> None:
+    turns = [{"persona_id": "p1", "action": "buy"}, {"persona_id": "p2", "action": "post"}]
+    first = [run_rows.start(), run_rows.tick(1, turns=turns)]
+    more = [*turns, {"persona_id": "p3", "action": "like"}]
+    found = pair(tmp_path, first, [run_rows.start(), run_rows.tick(1, turns=more)])
+    assert found.summary()[-3:] == ["Actions (A, B):", "  like: 0  1", "  the same: buy, post"]
+
+
 def test_a_start_that_differs_is_tick_zero(tmp_path: Path) -> None:
     other = [run_rows.start(beliefs={("p1", "trust"): 0.2})]
     found = pair(tmp_path, [run_rows.start()], other)
@@ -116,6 +216,8 @@ def test_a_start_that_differs_is_tick_zero(tmp_path: Path) -> None:
     assert (found.divergence.tick, found.divergence.target) == (0, "trust")
     assert found.same_state is None
     assert not found.identical
+    assert "They part at the start, tick 0, persona p1, trust: 0.5 and 0.2." in found.summary()
+    assert "  A: no turn" not in found.summary()
 
 
 def test_a_turn_that_differs_before_any_belief_is_named(tmp_path: Path) -> None:

@@ -234,3 +234,12 @@ def test_survey_respondents_on_facebook_friendships() -> None:
     assert follows.notes[0].startswith("534 of 4,039 nodes are unused")
     full = build(FACEBOOK, people(*(f"n{i:04d}" for i in range(4039))), assign="permutation")
     assert len(full) == 2 * 88_234
+
+
+@pytest.mark.parametrize("first", ['"' + "a" * 140_000 + '" b', "c" * 140_000])
+def test_an_endless_first_line_is_a_bad_line(first: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.txt"
+    file.write_text(f"{first}\na b\n", encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"line 1  `source target` or") as caught:
+        build(file)
+    assert len(str(caught.value)) < 500

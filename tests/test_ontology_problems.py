@@ -235,3 +235,91 @@ def test_what_yaml_misreads_and_what_the_shape_refuses_are_told_together() -> No
         "line 3  attributes[0].kind  must be 'category', 'number' or 'text'; found 'txt'",
         "line 4  more  unknown key",
     ]
+
+
+def test_what_the_types_refuse_hides_nothing_else() -> None:
+    found = problems(
+        """
+  - id: mood
+    kind: txt
+  - id: age
+    kind: number
+    bands: [{id: young, low: 0, high: 40}, {id: old, low: 30, high: 90}]
+  - id: habit
+    kind: category
+    values: [{id: often, voice: I eat it.}, {id: seldom, wieght: 1}]
+    question: 5
+    answers: ["{value}", "It is {value}"]
+  - id: place
+    kind: category
+    given: [habit, mood]
+    values: [{id: town}, {id: land}]
+    table: [{when: {habit: seldum}, weights: {town: 1}}, {weights: {sea: 1}}]
+"""
+    )
+    said = "\n".join(found)
+    for part in (
+        "attributes[0].kind  must be",
+        "attributes[1].bands[1]  low 30 does not follow",
+        "attributes[2].values[0].voice  a voice is a fragment",
+        "attributes[2].values[1].wieght  unknown key",
+        "attributes[2].question  a text is needed",
+        'attributes[3].table[0].when.habit  "seldum" is unknown; values are often, seldom',
+        'attributes[3].table[1].weights.sea  "sea" is unknown',
+    ):
+        assert part in said
+    # "habit" and "mood" are not drawn, which is true whatever else is refused
+    assert len(found) == 9, said
+
+
+def test_of_an_attribute_that_cannot_be_read_nothing_is_guessed() -> None:
+    found = problems(
+        """
+  - {id: a, kind: category, values: [5, {id: x, weight: 1}]}
+  - {id: b, kind: category, given: [a], values: [{id: y}, {id: y}],
+     table: [{when: {a: r}, weights: {y: 1}}]}
+"""
+    )
+    assert [line.split("  ")[1] for line in found] == [
+        "attributes[0].values[0]",
+        "attributes[1].values[1]",
+    ]
+
+
+def test_faults_outside_the_attributes_hide_none_inside() -> None:
+    attributes = "\n  - {id: a, kind: category, values: [{id: x, weight: 0}]}"
+    found = problems(attributes, head="nmae: x\nattributes:")
+    assert [line.split("  ")[1] for line in found] == ["name", "nmae", "attributes[0].values"]
+
+
+def test_combinations_without_a_row_are_told_beside_faults_of_other_attributes() -> None:
+    found = problems(
+        COLOUR
+        + """
+  - {id: b, kind: category, given: [colour], values: [{id: y}],
+     table: [{when: {colour: red}, weights: {y: 1}}]}
+  - {id: c, kind: category}
+"""
+    )
+    assert [line.split("  ")[1] for line in found] == ["attributes[1].table", "attributes[2]"]
+
+
+@pytest.mark.parametrize("attributes", [" []", " {}", "\n  - 5", "\n  - {kind: text}"])
+def test_a_file_with_nothing_to_go_on_tells_what_the_types_refuse(attributes: str) -> None:
+    assert len(problems(attributes)) >= 1
+
+
+def test_a_repeated_key_hides_no_other_fault() -> None:
+    found = problems(
+        """
+  - id: a
+    kind: category
+    label: one
+    label: two
+    values: [{id: x, weight: 0}]
+"""
+    )
+    assert [line.split("  ")[1] for line in found] == [
+        "attributes[0].label",
+        "attributes[0].values",
+    ]

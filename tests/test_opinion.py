@@ -235,15 +235,47 @@ def test_a_message_persuades_towards_where_it_is_judged_to_stand() -> None:
     assert moved.change[0, 0] == pytest.approx(0.5 * (0.3 - 0.5), abs=1e-15)
 
 
-@given(
-    arrays(np.float64, (A, F), elements=UNIT),
-    arrays(np.float64, (A, F), elements=st.floats(-3.0, 3.0)),
-)
-def test_judging_stays_a_position_and_keeps_order(place: FloatArray, shift: FloatArray) -> None:
-    judged = opinion.judge(place, shift)
+SHIFTS = arrays(np.float64, (A, F), elements=st.floats(-3.0, 3.0))
+PLACES = arrays(np.float64, (A, F), elements=UNIT)
+
+
+@given(PLACES, PLACES, SHIFTS)
+def test_judging_stays_a_position_and_keeps_order(
+    place: FloatArray, credence: FloatArray, shift: FloatArray
+) -> None:
+    judged = opinion.judge(place, credence, shift)
     assert ((judged >= 0.0) & (judged <= 1.0)).all()
-    assert (opinion.judge(place, shift + 0.1) >= judged).all()
-    assert np.array_equal(opinion.judge(place, np.zeros_like(shift)), place)
+    assert (opinion.judge(place, credence, shift + 0.1) >= judged).all()
+    assert np.array_equal(opinion.judge(place, credence, np.zeros_like(shift)), place)
+
+
+@given(PLACES, PLACES, SHIFTS)
+def test_a_message_is_never_judged_to_speak_for_the_other_side(
+    place: FloatArray, credence: FloatArray, shift: FloatArray
+) -> None:
+    side = np.sign(place - credence)
+    effect = np.sign(opinion.judge(place, credence, shift) - credence)
+    assert ((effect == side) | (effect == 0.0)).all()
+
+
+@given(PLACES, PLACES, SHIFTS)
+def test_judging_is_the_documented_formula(
+    place: FloatArray, credence: FloatArray, shift: FloatArray
+) -> None:
+    side = np.sign(place - credence)
+    reach = np.maximum(0.0, np.abs(place - credence) + side * shift)
+    expected = np.clip(credence + side * reach, 0.0, 1.0)
+    np.testing.assert_allclose(opinion.judge(place, credence, shift), expected, atol=1e-12)
+
+
+def test_an_implausible_message_leaves_a_credence_where_it_is() -> None:
+    judged = opinion.judge(row(1.0, 0.0, 0.7), row(0.5, 0.5, 0.5), row(-0.9, 0.9, 0.1))
+    np.testing.assert_allclose(judged, row(0.5, 0.5, 0.8), atol=1e-15)
+
+
+def test_a_denial_is_agreed_with_by_who_denies_and_firmness_beyond_a_half_adds_nothing() -> None:
+    felt = opinion.agreement(row(0.4, -0.4, -0.4, 0.4), row(1.0, 1.0, -0.5, 0.25))
+    np.testing.assert_allclose(felt, row(0.4, -0.4, 0.4, 0.2), atol=1e-15)
 
 
 def test_the_bound_of_confidence_itself_is_near() -> None:

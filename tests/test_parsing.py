@@ -90,8 +90,22 @@ def test_an_object_is_found_alone_in_a_fence_and_in_prose(text: str) -> None:
     assert parsed.dropped == ()
 
 
-def test_the_first_of_two_objects_counts() -> None:
-    assert ACTIONS[react('{"action": "ignore"} or {"action": "buy"}').action] == "ignore"
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"action": "ignore"} or {"action": "buy"}',
+        '{"action": "ignore"}{"action": "ignore"}',
+        '[{"action": "ignore"}, {"action": "buy"}]',
+        '```json\n{"action": "ignore"}\n``` or ```json\n{"action": "buy"}\n```',
+    ],
+)
+def test_of_two_objects_neither_counts(text: str) -> None:
+    with pytest.raises(InvalidAnswerError, match="more than one JSON object"):
+        react(text)
+
+
+def test_braces_in_prose_after_an_object_do_no_harm() -> None:
+    assert ACTIONS[react('{"action": "ignore"} {sic} and { so on').action] == "ignore"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -36,6 +37,7 @@ def run(command: str, folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-m", *words[2:]],
         cwd=folder,
+        env=os.environ | {"UV_RUN_RECURSION_DEPTH": "1", "COLUMNS": "80"},  # as `uv run` has it
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -78,9 +78,7 @@ def test_a_favourable_trustworthy_message_raises_belief() -> None:
     requests = make_requests(PEOPLE)
     answer = model().react(requests)
     assert 0.05 < answer.change[:, DEPTH].mean() < 0.35
-    assert (answer.change[:, DEPTH] >= 0.0).mean() > 0.8
-    alike = model(judgement=0.0).react(requests)
-    assert (alike.change[:, DEPTH] >= 0.0).all()
+    assert (answer.change[:, DEPTH] >= 0.0).all()
     assert answer.change[:, :DEPTH].mean(axis=0).tolist() == sorted(
         answer.change[:, :DEPTH].mean(axis=0), reverse=True
     )  # weights .6, .3, .2
@@ -94,10 +92,54 @@ def test_a_denial_lowers_belief_as_much_as_an_affirmation_raises_it_from_the_mid
 
 
 def test_personas_judge_a_message_differently_and_stay_with_their_judgement() -> None:
-    first = model(dispersion=0.0).react(make_requests(PEOPLE)).change[:, DEPTH]
-    assert first.min() < 0.0 < first.max()
-    again = model(dispersion=0.0).react(make_requests(PEOPLE, tick=9)).change[:, DEPTH]
-    assert np.array_equal(np.sign(first), np.sign(again))
+    first = model(dispersion=0.0, judgement=0.8).react(make_requests(PEOPLE)).change[:, DEPTH]
+    assert first.min() == 0.0 < first.max()
+    later = make_requests(PEOPLE, tick=9)
+    again = model(dispersion=0.0, judgement=0.8).react(later).change[:, DEPTH]
+    assert np.array_equal(first, again)
+
+
+@given(st.floats(0.0, 2.0), st.floats(-1.0, 1.0), st.floats(0.0, 1.0))
+@settings(deadline=None, max_examples=60)
+def test_a_lone_message_moves_towards_the_side_it_speaks_for_or_not_at_all(
+    judgement: float, said: float, belief: float
+) -> None:
+    beliefs = with_beliefs(DEPTH, belief)
+    requests = make_requests(PEOPLE, feed=make_feed(PEOPLE, stance=column_of(said)))
+    change = model(judgement=judgement).react(replace(requests, beliefs=beliefs)).change
+    side = np.sign(0.5 * (1.0 + said) - belief)
+    assert np.isin(np.sign(change[:, DEPTH]), (side, 0.0)).all()
+
+
+def by_a_peer(said: float, **given_: Any) -> TurnRequests:
+    author = (np.arange(PEOPLE, dtype=np.int64)[:, None] + 1) % PEOPLE
+    feed = make_feed(PEOPLE, author=author, stance=column_of(said))
+    return make_requests(PEOPLE, feed=feed, **given_)
+
+
+def test_the_words_of_an_undecided_peer_persuade_nobody() -> None:
+    undecided = by_a_peer(0.0, beliefs=with_beliefs(DEPTH, 0.7))
+    assert moved(undecided, influence=0.0) == 0.0
+    assert moved(undecided, persuasion=0.0) == pytest.approx(0.15 * -0.2)
+
+
+def test_peers_persuade_in_proportion_to_how_firm_they_are() -> None:
+    def pull(said: float) -> float:
+        gap = 0.5 * (1.0 + said) - 0.4
+        beliefs = with_beliefs(DEPTH, 0.4)
+        return moved(by_a_peer(said, beliefs=beliefs), influence=0.0, memory=0.0) / gap
+
+    assert pull(0.6) == pytest.approx(3.0 * pull(0.2))
+
+
+def test_a_message_that_a_peer_shares_persuades_in_full_however_reserved_it_is() -> None:
+    shared = replace(by_a_peer(0.2).feed, outside=column_of(1) > 0)
+    source = replace(shared, author=column_of(-1).astype(np.int64))
+    beliefs = with_beliefs(DEPTH, 0.4)
+    some, other = (
+        moved(make_requests(PEOPLE, feed=feed, beliefs=beliefs)) for feed in (shared, source)
+    )
+    assert some == other > 0.0
 
 
 def test_a_shared_message_is_no_opinion_of_who_shares_it() -> None:
@@ -177,7 +219,7 @@ def test_the_receptive_move_more_and_nobody_past_the_persuasive_share() -> None:
         gains.append(moved(make_requests(PEOPLE, cast=cast)))
     assert gains == sorted(gains)
     assert gains[0] == 0.0
-    assert gains[-1] <= 0.35 * 0.5 + 1e-12
+    assert gains[-1] <= 0.5 * 0.5 + 1e-12
 
 
 def test_recalled_memories_strengthen_what_they_agree_with() -> None:
@@ -269,7 +311,7 @@ def test_an_answer_depends_neither_on_the_order_nor_on_the_company_of_its_row(
 def test_empty_slots_behind_a_feed_change_nothing() -> None:
     empty: dict[str, Any] = {"sponsored": False, "question": False, "followable": False}
     empty["outside"] = False
-    empty |= dict.fromkeys(("post", "author", "text", "claim"), -1)
+    empty |= dict.fromkeys(("post", "author", "text", "claim", "origin"), -1)
     empty |= dict.fromkeys(("stance", "credibility", "relevance"), 0.0)
     wider: Any = {
         name: np.pad(getattr(TOWN.feed, name), ((0, 0), (0, 6)), constant_values=value)
@@ -287,7 +329,7 @@ def test_a_seed_gives_the_same_answers_and_another_seed_others() -> None:
 
 def test_personas_with_different_blocks_and_voices_answer_differently() -> None:
     answer = model().react(make_requests(PEOPLE))
-    assert len(np.unique(answer.change[:, DEPTH])) > 0.9 * PEOPLE
+    assert len(np.unique(answer.change[:, DEPTH])) > 0.8 * PEOPLE  # to some it is implausible
     assert len(np.unique(answer.action)) > 5
     said = [text for text in answer.words if text]
     assert len(set(said)) > 0.9 * len(said)

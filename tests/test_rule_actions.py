@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from rule_requests import Town, allow, codes, make_cast, make_feed, make_requests
 
+from simulation.mind import opinion
 from simulation.models.base import ACTION_CODE, ACTIONS, ON_A_PERSONA, ON_A_POST, SPEAKING
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.models.utilities import ITEM_FEATURES, PERSONA_FEATURES, UTILITIES
@@ -58,7 +59,8 @@ def test_an_action_is_always_allowed_and_its_target_can_be_seen(
         assert (persona >= 0) == (name in ON_A_PERSONA)
         assert name not in ON_A_POST or at.any()
         assert name != "answer" or feed.question[i, at].any()
-        assert name != "follow" or (by & feed.followable[i]).any()
+        shared = (feed.origin[i] == persona) & (persona != requests.row[i])
+        assert name != "follow" or ((by & feed.followable[i]) | shared).any()
         assert name != "ask_peer" or by.any() or persona == requests.friend[i]
         assert bool(answer.words[i]) == (name in {*SPEAKING, "buy", "reject"})
         assert -1 <= answer.claim[i] < 3
@@ -201,6 +203,7 @@ def test_what_says_most_holds_the_attention() -> None:
 def test_the_firm_post_more_and_ask_less_even_about_nothing_they_were_shown() -> None:
     def often(belief: float, feed: FeedView) -> dict[str, float]:
         given_ = {"beliefs": np.full((N, 6), belief), "friend": np.full(N, 0)}
+        given_["heard"] = np.ones((N, 3, 2))
         return actions(make_requests(N, feed=feed, cast=make_cast(N + 1), row=ROWS, **given_))
 
     empty, claimless = make_feed(N, 0), make_feed(N, claim=np.full((N, 1), -1))
@@ -229,8 +232,88 @@ def test_who_speaks_unasked_speaks_of_what_moved_it_most() -> None:
     post = make_requests(40, feed=feed, beliefs=firm, allowed=allow(40, "post"))
     assert (model().react(post).claim == 2).all()
     beliefs = np.tile([0.5, 0.5, 0.5, 0.625, 0.25, 0.75], (40, 1))
-    still = replace(post, beliefs=beliefs, feed=make_feed(40, 0))
+    still = replace(post, beliefs=beliefs, feed=make_feed(40, 0), heard=np.ones((40, 3, 2)))
     assert (model().react(still).claim == 1).all()  # firmest, the first of equals
+
+
+def test_nobody_speaks_unasked_of_a_claim_that_it_has_never_met() -> None:
+    firm = np.tile([0.5, 0.5, 0.5, 0.625, 0.95, 0.75], (40, 1))
+    requests = make_requests(40, beliefs=firm, feed=make_feed(40, 0))
+    for name in ("post", "complain", "buy", "reject"):
+        answer = model().react(replace(requests, allowed=allow(40, name)))
+        assert (answer.claim == -1).all()
+        assert all("Bolt Bar" in words for words in answer.words)
+    met = np.zeros((40, 3, 2))
+    met[:, 0, 0] = met[:, 2, 1] = 1.0
+    allowed = allow(40, "post")
+    assert (model().react(replace(requests, heard=met, allowed=allowed)).claim == 2).all()
+
+
+def test_a_claim_that_pulls_back_unheard_is_no_topic_and_one_of_this_feed_is() -> None:
+    first = np.tile([0.5, 0.5, 0.5, 0.9, 0.5, 0.5], (40, 1))
+    now = np.full((40, 6), 0.5)
+    feed = make_feed(40, claim=np.full((40, 1), 2), stance=np.zeros((40, 1)))
+    requests = make_requests(40, beliefs=now, initial=first, feed=feed, allowed=allow(40, "post"))
+    answer = model(stubbornness=0.3, judgement=0.0).react(requests)
+    assert (answer.change[:, 3] > 0.0).all()
+    assert (answer.claim == 2).all()
+
+
+def test_nobody_approves_of_what_it_denies_or_votes_down_what_it_believes() -> None:
+    for seed in range(3):
+        town = Town.build(N, seed=seed).requests
+        requests = replace(town, decided=np.zeros(N, dtype=np.int64))
+        answer = model(choice_temperature=3.0).react(requests)
+        at = (requests.feed.post == answer.post[:, None]) & (answer.post[:, None] >= 0)
+        turn, slot = np.nonzero(at & (at.sum(axis=1, keepdims=True) == 1))
+        felt = opinion.agreement(answer.stance[turn], requests.feed.stance[turn, slot])
+        action = answer.action[turn]
+        approving = np.isin(action, codes("like", "upvote", "repost"))
+        assert approving.sum() > 100
+        assert (felt[approving] > -0.15).all()
+        assert (felt[action == ACTION_CODE["downvote"]] < 0.15).all()
+
+
+APPROVING = ("like", "upvote", "repost", "follow")
+
+
+@pytest.mark.parametrize("weight", [0.5, -0.5])
+@pytest.mark.parametrize("said", [0.9, -0.9])
+@pytest.mark.parametrize("decided", [-1, 0, 1])
+def test_after_a_decision_nobody_approves_of_what_speaks_against_it(
+    weight: float, said: float, decided: int
+) -> None:
+    """Who believes both the claim and its denial a little could else approve of either."""
+    feed = make_feed(N, stance=np.full((N, 1), said), author=np.full((N, 1), 0))
+    requests = make_requests(
+        N,
+        cast=make_cast(N + 1, weights=np.full((3, 3), weight)),
+        row=ROWS,
+        feed=replace(feed, followable=np.ones((N, 1), dtype=bool)),
+        beliefs=np.full((N, 6), 0.5),
+        decided=np.full(N, decided),
+    )
+    often = actions(requests, persuasion=0.0, influence=0.0, choice_temperature=2.0)
+    against = decided * weight * said < 0.0
+    assert all((often[name] == 0.0) == against for name in APPROVING)
+
+
+def test_who_may_only_approve_does_so_whatever_it_thinks() -> None:
+    requests = make_requests(50, decided=np.full(50, -1), allowed=allow(50, "like"))
+    assert (model().react(requests).action == ACTION_CODE["like"]).all()
+
+
+def test_the_author_of_shared_words_can_be_followed() -> None:
+    author, origin = np.tile([-1, 7], (50, 1)), np.tile([-1, 4], (50, 1))
+    feed = make_feed(50, 2, author=author, origin=origin)
+    requests = make_requests(
+        50, cast=make_cast(99), row=np.arange(50) + 9, feed=feed, allowed=allow(50, "follow")
+    )
+    answer = model().react(requests)
+    assert answer.persona.tolist() == [4] * 50
+    assert (answer.claim == 0).all()
+    near = replace(feed, followable=np.tile([False, True], (50, 1)))
+    assert model().react(replace(requests, feed=near)).persona.tolist() == [7] * 50
 
 
 def test_what_is_ignored_is_the_first_item() -> None:

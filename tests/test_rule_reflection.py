@@ -43,6 +43,56 @@ def test_a_reflection_in_place_of_a_failed_one_leaves_beliefs_alone() -> None:
     assert [len(texts) for texts in reply.memories] == [1, 1]
 
 
+MEMORIES = [[(0, 0.9, 1), (1, 0.6, 2), (2, 0.3, 3)]] * 40
+TEXTS = ("A price.", "Another ad.", "It is dry and chalky.")
+
+
+def reflected(
+    target: int, claims: list[int], felt: tuple[float, ...] = (0.0,) * 3, *, fallback: bool = False
+) -> set[str]:
+    """Return which of the three memories the reflections quote after one target moved."""
+    before = np.full((40, 6), 0.5)
+    beliefs = before.copy()
+    beliefs[:, target] = 0.3
+    beliefs[:, DEPTH] += 0.01  # C1, by a little and the other way
+    if target < DEPTH:
+        beliefs[:, DEPTH + 2] = 0.35  # what lowers a dimension is C3
+    views = [list(zip(claims, felt[: len(claims)], strict=True))] * 40
+    requests = make_reflections(
+        beliefs, before, texts=TEXTS, memories=MEMORIES, memory_views=views
+    )
+    reply = model().consolidate(requests) if fallback else model().reflect(requests)
+    texts = [text for (text,) in reply.memories]
+    found = [quote for quote in TEXTS if any(quote.rstrip(".") in text for text in texts)]
+    assert all(sum(quote.rstrip(".") in text for quote in TEXTS) == 1 for text in texts)
+    return set(found)
+
+
+def test_a_reflection_quotes_the_most_important_memory_of_the_claim_that_moved_most() -> None:
+    assert reflected(DEPTH + 1, [0, -1, 1]) == {TEXTS[2]}
+    assert reflected(DEPTH + 1, [0, 1, 1]) == {TEXTS[1]}
+
+
+def test_it_rather_quotes_what_felt_the_way_that_the_belief_went() -> None:
+    assert reflected(DEPTH + 1, [0, 1, 1], (0.0, -0.1, -0.6)) == {TEXTS[2]}
+    assert reflected(DEPTH + 1, [0, 1, 1], (-0.9, 0.1, 0.6)) == {TEXTS[1]}
+    assert reflected(2, [2, 1, 2], (0.3, -0.3, -0.3)) == {TEXTS[2]}
+
+
+def test_without_a_memory_of_that_claim_it_quotes_the_most_important_of_all() -> None:
+    assert reflected(DEPTH + 1, [0, -1, 2]) == {TEXTS[0]}
+    assert reflected(DEPTH + 1, []) == {TEXTS[0]}
+
+
+def test_of_a_dimension_it_quotes_what_is_about_the_claim_that_moved_it() -> None:
+    assert reflected(2, [0, 1, 2]) == {TEXTS[2]}  # trust: C3 weighs 0.5 in it
+    assert reflected(1, [2, 1, 1]) == {TEXTS[0]}  # fit: no claim lowered it
+
+
+def test_in_place_of_a_failed_one_it_quotes_the_most_important_memory() -> None:
+    assert reflected(DEPTH + 1, [0, -1, 1], fallback=True) == {TEXTS[0]}
+
+
 def test_a_reflection_depends_on_its_own_row_only() -> None:
     rng = np.random.default_rng(3)
     beliefs, before = rng.random((20, 6)), rng.random((20, 6))

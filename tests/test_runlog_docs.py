@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 import run_rows
 
+from simulation import simulate
 from simulation.runlog import Column, RunFile, RunWriter, Table, reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+SCENARIO = Path(__file__).parents[1] / "scenarios" / "protein_bar.yaml"
 PAGE = Path(__file__).parents[1] / "docs" / "run-database.md"
 QUESTIONS = re.findall(r"\*\*(\d+)\..*?```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
 @pytest.fixture(name="run", scope="module")
-def story_run() -> Iterator[RunFile]:
-    with run_rows.write_run(None, run_rows.story()) as writer:
-        yield writer.reader()
+def real_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFile]:
+    path = tmp_path_factory.mktemp("docs") / "bar.duckdb"
+    with RunFile.open(simulate(SCENARIO, out=path)) as opened:
+        yield opened
 
 
 def test_the_page_lists_every_table_and_column_as_the_file_does() -> None:
@@ -40,8 +43,30 @@ def test_every_question_of_the_page_has_an_answer(run: RunFile, sql: str) -> Non
     assert run.query(sql).rows
 
 
-def test_the_settings_question_shows_each_setting(run: RunFile) -> None:
-    assert run.query(QUESTIONS[11][1]).rows == [("memory.cap", "50"), ("recall.k.cheap", "3")]
+def test_the_settings_question_shows_each_setting() -> None:
+    with run_rows.write_run(None, run_rows.story()) as writer:
+        rows = writer.reader().query(QUESTIONS[11][1]).rows
+    assert rows == [("memory.cap", "50"), ("recall.k.cheap", "3")]
+
+
+def test_what_is_said_to_be_empty_in_this_version_is_empty(run: RunFile) -> None:
+    tables = [table for table in run.tables() if "Empty in this version." in table.comment]
+    assert {table.name for table in tables} == {
+        "affects",
+        "gates",
+        "model_calls",
+        "surveys",
+        "unit_updates",
+        "units",
+    }
+    assert {table.rows for table in tables} == {0}
+    named = {table.name for table in run.tables() if table.rows == 0}
+    assert named - {table.name for table in tables} <= {"rejections"}
+    for table in run.tables():
+        for column in table.columns:
+            if column.comment.endswith("as always in this version"):
+                found = run.query(f'SELECT count("{column.name}") FROM "{table.name}"').rows
+                assert found == [(0,)], column.name
 
 
 def test_a_bar_in_a_comment_does_not_break_the_table() -> None:

@@ -230,8 +230,8 @@ def test_a_timeline_reads_as_what_happened(run: RunFile) -> None:
         (1, 1, "perceived", "Bolt (ad): Twenty grams!"),
         (1, 2, "did", "comment post 1 by Bolt: Twenty grams!"),
         (1, 3, "said", "Sounds great."),
-        (1, 4, "changed belief", "C1 0.400 -> 0.600 because of Bolt: Twenty grams!"),
-        (1, 5, "changed belief", "value 0.500 -> 0.550 because of Bolt: Twenty grams!"),
+        (1, 4, "changed belief", "C1 0.400 -> 0.600 mainly because of Bolt: Twenty grams!"),
+        (1, 5, "changed belief", "value 0.500 -> 0.550 mainly because of Bolt: Twenty grams!"),
         (1, 6, "remembered", "I saw an ad."),
         (1, 7, "had refused", "turn, unknown_belief: no belief C9"),
     ]
@@ -239,9 +239,9 @@ def test_a_timeline_reads_as_what_happened(run: RunFile) -> None:
         (2, 1, "perceived", "p1 (comment): Sounds great."),
         (2, 2, "recalled", "from tick 1 (product): I saw an ad."),
         (2, 3, "did", "like post 2 by p1: Sounds great."),
-        (2, 4, "changed belief", "C1 0.500 -> 0.100 because of p1: Sounds great."),
+        (2, 4, "changed belief", "C1 0.500 -> 0.100 mainly because of p1: Sounds great."),
         (2, 5, "remembered", "I liked it."),
-        (2, 6, "reflected", "sharp_move"),
+        (2, 6, "reflected", "after a sharp move"),
         (2, 7, "changed belief", "C1 0.100 -> 0.450 on reflection"),
         (2, 8, "remembered", "I saw an ad."),
         (2, 9, "forgot", "from tick 1: I saw an ad."),
@@ -271,5 +271,17 @@ def test_a_stimulus_that_is_no_post_is_perceived_by_its_own_text() -> None:
         sql = "SELECT what, detail FROM persona_timeline WHERE tick = 1 ORDER BY step"
         assert rows(writer.reader(), sql) == [
             ("perceived", "Gazette (news): Vote!"),
-            ("changed belief", "C1 0.500 -> 0.600 because of s1"),
+            ("changed belief", "C1 0.500 -> 0.600 mainly because of s1"),
         ]
+
+
+def test_a_reflection_out_of_habit_says_after_how_many_turns() -> None:
+    mused = {"tick": 1, "persona_id": "p1", "trigger": "cadence", "source": "fallback"}
+    ticks = [
+        run_rows.start(),
+        run_rows.tick(1, extra=[run_rows.rows(records.Reflections, [mused])]),
+    ]
+    with run_rows.write_run(None, ticks) as writer:
+        sql = "SELECT detail FROM persona_timeline WHERE what = 'reflected'"
+        told = "after 5 turns (by rule, after a failed answer)"
+        assert rows(writer.reader(), sql) == [(told,)]

@@ -225,8 +225,11 @@ def test_a_key_with_dots_can_be_set_in_brackets() -> None:
         ("seed=12:30", "--set  seed  some YAML readers take 12:30"),
         ("recall.k={cheap: 1, cheap: 2}", "--set  recall.k.cheap  appears twice"),
         ("horizon.x=3", "horizon is 12 and has no keys; set it as a whole"),
-        ("brief.claims[2].text=x", "brief.claims has 2 items, counted from 0"),
-        ("brief.claims.x=3", "brief.claims has 2 items, counted from 0"),
+        (
+            "brief.claims.2.text=x",
+            'brief.claims[2].text  "brief.claims.2.text=x": brief.claims has 2 items: 0 to 1',
+        ),
+        ("brief.claims.x=3", "brief.claims has 2 items: 0 to 1"),
         ("brief.claims[1].text=", "--set  brief.claims[1].text  must be text, not empty"),
     ],
 )
@@ -243,3 +246,30 @@ def test_where_a_file_lies_does_not_change_the_digest(home: Path) -> None:
     assert read(home, BASE, f"population.source={home / 'people.csv'}").sha256 == here
     assert read(home, BASE, f"population={{source: {home / 'people.csv'}}}").sha256 != here
     assert read(home, BASE, "population.source=../secret.csv").sha256 != here
+
+
+def test_a_setting_that_names_a_missing_file_tells_each_folder_once_as_it_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = BASE.replace("  size: 60\n", "  size: 60\n  source: sample\n")
+    monkeypatch.chdir(home)
+    setting = "population.source=data/../none.csv"
+    with pytest.raises(ScenarioError) as caught:
+        load_text(text, folder=home, settings=[setting])
+    (problem,) = caught.value.problems
+    assert f'there is no file "none.csv" in "{home}"' in problem.message
+    assert str(problem).count(str(home)) == 1
+
+
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [("[]", "no items; set it as a whole"), ("[{id: A, text: t}]", "1 item: 0")],
+)
+def test_a_setting_beyond_a_short_list_says_what_is_there(claims: str, said: str) -> None:
+    text = BASE.split("brief:", 1)[0]
+    scenario = f"{text}brief: {{brand: B, proposition: P, claims: {claims}}}\n"
+    with pytest.raises(ScenarioError) as caught:
+        load_text(scenario, settings=["brief.claims.9.text=x"])
+    found = [str(p) for p in caught.value.problems if p.where == "brief.claims[9].text"]
+    assert len(found) == 1
+    assert said in found[0]

@@ -18,6 +18,7 @@ from simulation.rng import Streams
 from simulation.society import Persona, Society
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from simulation.models.base import (
@@ -372,3 +373,68 @@ def test_all_actions_occur_in_a_lively_population() -> None:
         turns = tables(society)["turns"][0].columns()
         seen |= {ACTIONS[code] for code in turns["action"].codes}
     assert seen >= set(ACTIONS) - {"buy", "reject", "complain", "follow"}
+
+
+class Speechless:
+    """A backend that answers nothing that can be used."""
+
+    name = "speechless"
+
+    def __init__(self) -> None:
+        self.batches = 0
+
+    def complete(
+        self, prompts: Sequence[str], *, schemas: Sequence[dict[str, Any]]
+    ) -> Sequence[str]:
+        self.batches += 1
+        return [""] * len(schemas[: len(prompts)])
+
+
+def test_a_backend_is_asked_for_both_tiers_and_rule_takes_what_it_cannot_answer() -> None:
+    backend = Speechless()
+    society = Society(small(), backend=backend)
+    assert [model.name for model in society.engine.tiers] == ["speechless", "speechless"]
+    society.step()
+    assert backend.batches == 2  # once, and once more for all that was invalid
+    turns = tables(society)["turns"][0].columns()
+    assert {turns["source"].names[code] for code in turns["source"].codes} == {"fallback"}
+    assert len(tables(society)["rejections"][0]) == 2 * len(tables(society)["turns"][0])
+
+
+def test_each_tier_can_be_a_backend_or_a_model() -> None:
+    backend = Speechless()
+    rule = RuleModel(parameters=RuleParameters(), streams=Streams(3))
+    society = Society(small(), tiers=(rule, backend))
+    society.step()
+    assert society.engine.tiers[0] is rule
+    assert society.engine.tiers[1].name == "speechless"
+    assert backend.batches == 0  # everyone is on the cheap tier, and nobody reflects yet
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"backend": Speechless(), "tiers": (Speechless(), Speechless())}, "not both"),
+        ({"tiers": (Speechless(),)}, "1 given"),
+        ({"tiers": ()}, "0 given"),
+        ({"backend": "gpt"}, "type str is no language model: it has no text `name`"),
+        ({"backend": small}, "type function is no language model"),
+        ({"backend": type("Half", (), {"name": "half"})()}, "neither `complete"),
+    ],
+)
+def test_what_is_no_model_is_refused_with_what_one_is(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        Society(small(), **options)
+
+
+def test_what_a_persona_shows_cannot_be_set() -> None:
+    society = Society(small())
+    persona: Any = society.persona("p0003")
+    for shown in (persona.beliefs, persona.attributes):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            shown[next(iter(shown))] = 1.0
+    with pytest.raises(AttributeError):
+        persona.beliefs = {}
+    assert isinstance(persona.memories, tuple)

@@ -95,6 +95,8 @@ LISTS: tuple[tuple[object, ...], ...] = (
     *phrases.VERDICTS,
     *phrases.TAILS,
     *phrases.ADDRESSES.values(),
+    *phrases.AGREEING.values(),
+    *phrases.OPPOSING.values(),
     *phrases.ECHOES,
     *(forms for pair in phrases.REASONS_TO_ACCEPT for forms in pair),
     *(forms for pair in phrases.REASONS_TO_REFUSE for forms in pair),
@@ -167,6 +169,32 @@ def test_who_is_answered_is_named_at_times() -> None:
         named = ["Maria" in text for text in speech_batch(action, 0.3, feed=feed)]
         assert 0.3 < np.mean(named) < 0.7
     assert not any("Maria" in text for text in speech_batch("post", 0.3, feed=feed))
+
+
+@pytest.mark.parametrize("action", ["comment", "reply", "quote", "answer"])
+@pytest.mark.parametrize(("feeling", "said"), [(0.8, -0.9), (-0.3, 0.7)])
+def test_who_contradicts_an_item_says_so_and_does_not_recommend_it(
+    action: str, feeling: float, said: float
+) -> None:
+    feed = make_feed(400, stance=np.full((400, 1), said))
+    texts = speech_batch(action, feeling, feed=feed)
+    named = [text for text in texts if "Source" in text]
+    assert 0.3 < len(named) / len(texts) < 0.7
+    assert not any("orth reading" in text for text in texts)
+    forms = phrases.OPPOSING[action]
+    assert all(any(before in text[:1].lower() + text[1:] or before in text
+                   for before, _ in forms) for text in named)  # fmt: skip
+
+
+def test_who_agrees_recommends_at_times_and_who_is_undecided_does_neither() -> None:
+    denial = make_feed(400, stance=np.full((400, 1), -0.9))
+    assert any("orth reading" in text for text in speech_batch("quote", -0.8, feed=denial))
+    assert any("orth reading" in text for text in speech_batch("quote", 0.8))
+    opposing = phrases.OPPOSING["quote"]
+    for feeling, feed in ((0.0, denial), (0.8, make_feed(400, claim=np.full((400, 1), 1)))):
+        texts = speech_batch("quote", feeling, feed=feed)
+        assert not any("orth reading" in text for text in texts)
+        assert not any(after in text for text in texts for _, after in opposing)
 
 
 def test_a_peer_is_asked_a_question() -> None:

@@ -132,6 +132,32 @@ def test_who_denies_a_claim_agrees_with_a_denial_and_is_cool_to_a_lukewarm_item(
     assert thoughts(0.8, 1, -1.0) == set(memory_phrases.PASSING[0])  # it is about another claim
 
 
+@pytest.mark.parametrize(
+    ("action", "stance", "sign"),
+    [("repost", -0.3, True), ("like", 0.3, False), ("downvote", 0.8, True),
+     ("upvote", -0.9, True), ("downvote", -0.3, False), ("repost", 0.0, False)],
+)  # fmt: skip
+def test_a_deed_against_the_own_view_says_that_it_was_one(
+    action: str,
+    stance: float,
+    sign: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    text = one(action, stance=np.array([stance]))
+    assert (", though " in text) == sign
+    assert ("; " in text) != sign
+
+
+def test_a_turn_is_remembered_as_a_deed_and_not_as_a_reflection() -> None:
+    assert not any("reflection" in moment for moment in memory_phrases.MOMENTS)
+
+
+def test_who_is_followed_is_named_and_not_who_shared_the_words() -> None:
+    text = one("follow", post=np.array([-1]), persona=np.array([2]))
+    assert "p00002" in text
+    assert "Maria" not in text
+    assert "Maria" in one("follow", persona=np.array([3]))
+
+
 def test_a_memory_text_depends_on_its_own_turn_only() -> None:
     requests = Town.build(80, seed=2).requests
     whole = memory_texts(requests, RULE.react(requests))

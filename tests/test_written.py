@@ -239,14 +239,6 @@ def test_a_batch_that_fails_as_a_whole_falls_back_and_is_logged(
     assert [r.kind for r in reactions.rejections] == ["model_error"] * 3
 
 
-def test_an_error_that_is_not_the_models_is_not_hidden() -> None:
-    def fail(_: int) -> Any:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        written(Whole(fail)).react(turns())
-
-
 def test_no_turns_ask_for_nothing() -> None:
     backend, fallback = Whole(_raise), Stubborn()
     reactions = written(backend, fallback).react(turns(()))
@@ -283,6 +275,41 @@ def test_prompts_and_their_repairs_work_together() -> None:
     model = WrittenModel(backend=Echo(), fallback=Stubborn(), repair=prompts.repair)
     assert model.react(requests).source.tolist() == [MODEL]
     assert "<reason>the answer holds no JSON object</reason>" in Echo.seen[1]
+
+
+def raise_it(error: BaseException) -> Any:
+    raise error
+
+
+class Rotten(list[str]):
+    """Answers that cannot even be counted through."""
+
+    def __iter__(self) -> Any:
+        raise LookupError("rotten")
+
+
+@pytest.mark.parametrize(
+    ("do", "reason"),
+    [
+        (lambda _: raise_it(RuntimeError("boom")), "attempt 1: RuntimeError: boom"),
+        (lambda _: raise_it(ValueError()), "attempt 1: ValueError: "),
+        (lambda _: raise_it(TimeoutError("late")), "attempt 1: TimeoutError: late"),
+        (lambda n: Rotten(["x"] * n), "attempt 1: LookupError: rotten"),
+    ],
+)
+def test_whatever_a_backend_raises_the_fallback_acts_and_it_is_logged(
+    do: Callable[[int], Any], reason: str
+) -> None:
+    reactions = written(Whole(do)).react(turns((0, 1)))
+    assert reactions.source.tolist() == [FALLBACK] * 2
+    assert reactions.error == {0: reason, 1: reason}
+    assert [r.kind for r in reactions.rejections] == ["model_error"] * 2
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), SystemExit()])
+def test_what_ends_the_process_passes_through(error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        written(Whole(lambda _: raise_it(error))).react(turns((0,)))
 
 
 # Nonsense of every kind

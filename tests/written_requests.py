@@ -82,6 +82,7 @@ def _feed(turns: int) -> FeedView:
         question=rows([False, False, True, False]),
         followable=rows([False, True, False, False]),
         outside=rows([True, False, False, False]),
+        origin=rows([-1, -1, -1, -1]),
         source_names=SOURCES.__getitem__,
     )
 
@@ -133,6 +134,7 @@ def turns(
         beliefs=beliefs(rows),
         initial=np.full((size, 4), 0.5),
         heard=np.zeros((size, 2, 2)),
+        decided=np.zeros(size, dtype=np.int64),
         feed=feed,
         recalled=_recalled(rows),
         allowed=allowed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulation.analysis.comparison import BeliefDifference, Comparison, MeanDifference, Side
-from simulation.analysis.divergence import first_divergence
+from simulation.analysis.divergence import first_divergence, first_visible
 from simulation.errors import RunFileError, UsageError
 from simulation.runlog import RunFile
 
@@ -56,6 +56,7 @@ def _compare(runs: tuple[RunFile, RunFile]) -> Comparison:
     infos = (runs[0].run, runs[1].run)
     digests = (_digests(runs[0], last), _digests(runs[1], last))
     digest = _first_different(*digests)
+    others = _different_personas(runs, personas)
     return Comparison(
         sides=(_side(runs[0], *beliefs), _side(runs[1], *beliefs[::-1])),
         same_scenario=_same(infos, ("scenario_sha256",)) and not _settings(infos, ("parameters",)),
@@ -63,15 +64,16 @@ def _compare(runs: tuple[RunFile, RunFile]) -> Comparison:
         same_versions=_same(infos, _VERSIONS),
         same_state=_same_state(infos, digest) if any(digests) else None,
         first_different_digest=digest,
-        different_personas=_different_personas(runs, personas),
+        different_personas=len(others),
         same_graph=_follows(runs[0]) == _follows(runs[1]),
         settings=_settings(infos, _SETTINGS),
         common_ticks=last,
         common_personas=len(personas),
         common_targets=targets,
         divergence=first_divergence(runs, values, personas, targets, digest),
+        visible=first_visible(runs, values, personas, targets),
         means=_means(values, targets),
-        largest=_largest(values, personas, targets),
+        largest=_largest(values, personas, targets, without=others),
         actions=_actions(runs, last),
     )
 
@@ -163,9 +165,11 @@ def _same_state(infos: tuple[RunInfo, RunInfo], digest: int | None) -> bool:
     return digest is None and infos[0].last_tick == infos[1].last_tick
 
 
-def _different_personas(runs: tuple[RunFile, RunFile], personas: tuple[str, ...]) -> int:
+def _different_personas(
+    runs: tuple[RunFile, RunFile], personas: tuple[str, ...]
+) -> frozenset[str]:
     first, second = (_told(run) for run in runs)
-    return sum(first.get(name) != second.get(name) for name in personas)
+    return frozenset(name for name in personas if first.get(name) != second.get(name))
 
 
 def _told(run: RunFile) -> dict[str, tuple[Any, ...]]:
@@ -200,9 +204,16 @@ def _largest(
     values: tuple[NDArray[np.float64], NDArray[np.float64]],
     personas: tuple[str, ...],
     targets: tuple[str, ...],
+    *,
+    without: frozenset[str],
 ) -> tuple[BeliefDifference, ...]:
-    """Return the largest differences at the last common tick; of equals the first names."""
-    first, second = (value[-1] for value in values)
+    """Return the largest differences at the last common tick; of equals the first names.
+
+    without: ids of people who are not the same in both runs, so that a difference says nothing.
+    """
+    same = [row for row, name in enumerate(personas) if name not in without]
+    personas = tuple(personas[row] for row in same)
+    first, second = (value[-1][same] for value in values)
     difference = second - first
     order = np.argsort(-np.abs(difference), axis=None, kind="stable")[:_LARGEST]
     places = (np.unravel_index(each, difference.shape) for each in order)

@@ -28,6 +28,20 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InputDifference:
+    """What one run put before a persona in a tick and the other did not.
+
+    kind: `feed` (author and text of an item) or `memory` (text of a recalled memory).  only: what
+    stands in one run alone, in its order.  reordered: the same things in another order or with
+    other scores, though neither has one of its own.
+    """
+
+    kind: str
+    only: tuple[tuple[str, ...], tuple[str, ...]]
+    reordered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
     """The first thing that differs between two runs.
 
@@ -35,6 +49,7 @@ class Divergence:
     does not), or `state` (both agree and the state digest does not).
     turns: what the persona did in that tick, in each run; None where it took no turn.
     changes: the belief's changes in that tick, in each run, with their causes.
+    inputs: how what the persona saw and recalled in that tick differs; empty if it does not.
     """
 
     kind: str
@@ -47,6 +62,7 @@ class Divergence:
     changes: tuple[list[dict[str, Any]], list[dict[str, Any]]] = field(
         default_factory=lambda: ([], [])
     )
+    inputs: tuple[InputDifference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +93,8 @@ class Comparison:
     different_personas: common personas who are told different things about themselves.
     same_graph: equal follows at the start.
     settings: dotted key: value in each run, None where it has none.
+    visible: the first belief that differs by more than 1e-9; None if none does.
+    largest: of personas who are the same person in both runs.
     actions: action: turns in each run up to the last common tick.
     """
 
@@ -93,6 +111,7 @@ class Comparison:
     common_personas: int
     common_targets: tuple[str, ...]
     divergence: Divergence | None
+    visible: Divergence | None
     means: tuple[MeanDifference, ...]
     largest: tuple[BeliefDifference, ...]
     actions: dict[str, tuple[int, int]]

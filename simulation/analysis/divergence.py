@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulation.analysis.comparison import Divergence
+from simulation.analysis.comparison import Divergence, InputDifference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simulation.runlog import RunFile
+
+VISIBLE = 1e-9
+"""Difference of two beliefs from which on it is called visible: above any rounding of a sum."""
 
 
 def first_divergence(
@@ -39,17 +42,39 @@ def first_divergence(
     if turn:
         return turn
     if belief_tick <= last:
-        where = differs[belief_tick]
-        row, column = (int(place) for place in np.argwhere(where)[0])
-        return _belief_divergence(
-            runs,
-            tick=belief_tick,
-            persona_id=personas[row],
-            target=targets[column],
-            values=tuple(float(value[belief_tick, row, column]) for value in values),
-            personas=int(where.any(axis=1).sum()),
-        )
+        return _first_belief(runs, values, personas, targets, differs)
     return None if digest is None else Divergence(kind="state", tick=digest)
+
+
+def first_visible(
+    runs: tuple[RunFile, RunFile],
+    values: tuple[NDArray[np.float64], NDArray[np.float64]],
+    personas: tuple[str, ...],
+    targets: tuple[str, ...],
+) -> Divergence | None:
+    """Return the first belief that differs by more than `VISIBLE`, or None."""
+    return _first_belief(runs, values, personas, targets, np.abs(values[0] - values[1]) > VISIBLE)
+
+
+def _first_belief(
+    runs: tuple[RunFile, RunFile],
+    values: tuple[NDArray[np.float64], NDArray[np.float64]],
+    personas: tuple[str, ...],
+    targets: tuple[str, ...],
+    differs: NDArray[np.bool_],
+) -> Divergence | None:
+    """Return the first place of `differs`, (ticks, personas, targets), or None."""
+    if not differs.any():
+        return None
+    tick, row, column = (int(place) for place in np.argwhere(differs)[0])
+    return _belief_divergence(
+        runs,
+        tick=tick,
+        persona_id=personas[row],
+        target=targets[column],
+        values=tuple(float(value[tick, row, column]) for value in values),
+        personas=int(differs[tick].any(axis=1).sum()),
+    )
 
 
 def _belief_divergence(
@@ -67,6 +92,7 @@ def _belief_divergence(
         target=target,
         turns=turns,
         changes=changes,
+        inputs=_inputs(runs, tick, persona_id),
         **more,
     )
 
@@ -111,5 +137,48 @@ def _turn_divergence(
                 persona_id=different[0],
                 personas=len(different),
                 turns=(first.get(different[0]), second.get(different[0])),
+                inputs=_inputs(runs, tick, different[0]),
             )
     return None
+
+
+_FEED = """
+SELECT position, coalesce(author, source, '') || ': ' || coalesce(posts.text, stimuli.text, '')
+    AS text, score
+FROM exposures LEFT JOIN posts USING (post_id)
+LEFT JOIN stimuli ON stimuli.stimulus_id = exposures.stimulus_id
+WHERE exposures.tick = ? AND persona_id = ? ORDER BY position
+"""
+
+_RECALLED = """
+SELECT slot, memories.text AS text, score
+FROM recalls JOIN memories USING (memory_id)
+WHERE recalls.tick = ? AND recalls.persona_id = ? ORDER BY slot
+"""
+
+
+def _inputs(
+    runs: tuple[RunFile, RunFile], tick: int, persona_id: str
+) -> tuple[InputDifference, ...]:
+    """Return how the feed and the recalled memories of a persona's turn differ."""
+    found = []
+    for kind, sql in (("feed", _FEED), ("memory", _RECALLED)):
+        rows = [run.query(sql, parameters=[tick, persona_id]).rows for run in runs]
+        if rows[0] == rows[1]:
+            continue
+        first, second = ([text for _, text, _ in each] for each in rows)
+        only = (_without(first, second), _without(second, first))
+        found.append(InputDifference(kind=kind, only=only, reordered=not any(only)))
+    return tuple(found)
+
+
+def _without(texts: list[str], others: list[str]) -> tuple[str, ...]:
+    """Return texts that the others lack, each as often as it is missing there."""
+    left = list(others)
+    missing = []
+    for text in texts:
+        if text in left:
+            left.remove(text)
+        else:
+            missing.append(text)
+    return tuple(missing)

@@ -24,7 +24,8 @@ _LISTED = 3  # flips and movers shown
 class BeliefShift:
     """One target over the population. text: of a claim.  start, end: mean beliefs, [0, 1].
 
-    start_above, end_above: shares of personas with a belief above 0.5, [0, 1].
+    start_above, end_above: shares of personas with a belief above 0.5, [0, 1].  start_at: share
+    of personas that started at exactly 0.5, where nothing is known or leans.
     """
 
     target: str
@@ -33,6 +34,7 @@ class BeliefShift:
     end: float
     start_above: float
     end_above: float
+    start_at: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +290,8 @@ SELECT
     avg(before) AS start,
     avg(after) AS end,
     avg(CAST(before > 0.5 AS DOUBLE)) AS start_above,
-    avg(CAST(after > 0.5 AS DOUBLE)) AS end_above
+    avg(CAST(after > 0.5 AS DOUBLE)) AS end_above,
+    avg(CAST(before = 0.5 AS DOUBLE)) AS start_at
 FROM ends LEFT JOIN claims ON claim_id = target
 GROUP BY target, text, claim_index
 ORDER BY claim_index NULLS FIRST, target

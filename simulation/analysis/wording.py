@@ -109,6 +109,7 @@ def _divergence(comparison: Comparison) -> Iterable[str]:
         )
     else:
         yield from _first(found)
+        yield from _visible(comparison)
         digest = comparison.first_different_digest
         if digest is not None and digest < found.tick:
             parts = "(personas, graph, memories or posts)"
@@ -117,16 +118,64 @@ def _divergence(comparison: Comparison) -> Iterable[str]:
 
 def _first(found: Divergence) -> Iterable[str]:
     others = f" ({found.personas} personas differ in that tick)" if found.personas > 1 else ""
+    when = f"at tick {found.tick}" if found.tick else "at the start, tick 0"
     if found.values:
         yield (
-            f"They part at tick {found.tick}, persona {found.persona_id}, {found.target}: "
-            f"{found.values[0]:.6g} and {found.values[1]:.6g}{others}."
+            f"They part {when}, persona {found.persona_id}, {found.target}: "
+            f"{_both(found.values)}{others}."
         )
     else:
-        yield f"They part at tick {found.tick}, in the turn of persona {found.persona_id}{others}."
+        yield f"They part {when}, in the turn of persona {found.persona_id}{others}."
+    if not found.tick:  # nobody has taken a turn
+        return
+    exact = found.values is not None and _is_fine(found.values)
     for letter, turn, changes in zip("AB", found.turns, found.changes, strict=True):
         yield f"  {letter}: {_turn(turn)}"
-        yield from (f"     {_change(change)}" for change in changes)
+        yield from (f"     {_change(change, exact=exact)}" for change in changes)
+    yield from _inputs(found)
+
+
+def _both(values: tuple[float, float]) -> str:
+    """Return two different values with as many digits as it takes to see the difference."""
+    if not _is_fine(values):
+        return f"{values[0]:.6g} and {values[1]:.6g}"
+    return f"{values[0]!r} and {values[1]!r}, {abs(values[1] - values[0]):.2g} apart"
+
+
+def _is_fine(values: tuple[float, float]) -> bool:
+    """Return whether six digits hide that two values differ."""
+    return f"{values[0]:.6g}" == f"{values[1]:.6g}"
+
+
+def _inputs(found: Divergence) -> Iterable[str]:
+    """Say what the persona saw or recalled in one run and not in the other."""
+    if not found.inputs and any(found.turns):
+        yield "  It saw and recalled the same in both, with equal scores."
+    for each in found.inputs:
+        did = "recalled" if each.kind == "memory" else "saw"
+        if each.reordered:
+            yield f"  It {did} the same in both, in another order or with other scores."
+        for letter, texts in zip("AB", each.only, strict=True):
+            yield from (f'  Only in {letter} it {did} "{_cut(text)}"' for text in texts[:_FEW])
+            if len(texts) > _FEW:
+                yield f"  and {len(texts) - _FEW} more"
+
+
+def _visible(comparison: Comparison) -> Iterable[str]:
+    """Name the first difference that is more than rounding, where that is not the first."""
+    found, seen = comparison.divergence, comparison.visible
+    if seen is None:
+        yield "  No belief differs by more than 1e-9."
+    elif found is not None and _place(found) != _place(seen) and seen.values:
+        yield (
+            f"  The first belief that differs by more than 1e-9: tick {seen.tick}, persona "
+            f"{seen.persona_id}, {seen.target}, {_both(seen.values)}."
+        )
+        yield from (f"  {line}" for line in _inputs(seen))
+
+
+def _place(found: Divergence) -> tuple[int, str | None, str | None]:
+    return found.tick, found.persona_id, found.target
 
 
 def _turn(turn: dict[str, Any] | None) -> str:
@@ -137,8 +186,11 @@ def _turn(turn: dict[str, Any] | None) -> str:
     return f"{turn['action']}{target}{words}"
 
 
-def _change(change: dict[str, Any]) -> str:
-    moved = f"{change['phase']}: {change['before']:.6g} -> {change['after']:.6g}"
+def _change(change: dict[str, Any], *, exact: bool) -> str:
+    before, after = (f"{change[name]:.6g}" for name in ("before", "after"))
+    if exact:
+        before, after = (repr(change[name]) for name in ("before", "after"))
+    moved = f"{change['phase']}: {before} -> {after}"
     if not change["cause_text"]:
         return moved
     return f'{moved}, because of {change["cause_author"]}: "{_cut(change["cause_text"])}"'
@@ -155,7 +207,7 @@ def _ends(comparison: Comparison) -> Iterable[str]:
         width = max(len(mean.target) for mean in last)
         for mean in last:
             first, second = mean.means
-            yield f"  {mean.target:<{width}}  {first:.3f}  {second:.3f}  {mean.difference:+.3f}"
+            yield f"  {mean.target:<{width}}  {first:.3f}  {second:.3f}  {mean.difference:+z.3f}"
 
 
 def _largest(comparison: Comparison) -> Iterable[str]:
@@ -165,12 +217,22 @@ def _largest(comparison: Comparison) -> Iterable[str]:
             first, second = each.values
             yield (
                 f"  {each.persona_id} {each.target}: "
-                f"{first:.3f}  {second:.3f}  {each.difference:+.3f}"
+                f"{first:.3f}  {second:.3f}  {each.difference:+z.3f}"
             )
+    if comparison.different_personas:
+        yield (
+            f"Differences by persona leave out {comparison.different_personas} of "
+            f"{comparison.common_personas}: other people with the same ids."
+        )
 
 
 def _actions(comparison: Comparison) -> Iterable[str]:
     different = {name: n for name, n in comparison.actions.items() if n[0] != n[1]}
+    same = [name for name in comparison.actions if name not in different]
     if different:
         yield "Actions (A, B):"
         yield from (f"  {name}: {n[0]}  {n[1]}" for name, n in different.items())
+        if same:
+            yield f"  the same: {', '.join(same)}"
+    elif same and comparison.divergence:
+        yield f"Actions: the same counts ({', '.join(same)})."

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from simulation.cli.app import main
+from simulation.cli.process import main
 
 __all__ = ["main"]

@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
+from simulation.cli.calling import PROGRAM, program_call
+from simulation.cli.process import stop_in
 from simulation.cli.text import plain
 from simulation.cli.verbs import Verbs
 from simulation.errors import InputError, SimulationError
@@ -20,7 +22,6 @@ from simulation.errors import InputError, SimulationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROGRAM = "simulation"
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -44,13 +45,13 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None: 
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
     subcommand_metavar="VERB …",
-    epilog="\b\n"
+    epilog="\b\n"  # noqa: S608 - a query to read in help, put to nothing
     "Examples:\n"
-    "  simulation init my_product\n"
-    "  simulation run my_product.yaml --seed 7\n"
-    '  simulation sql runs/my_product-seed7.duckdb "SELECT * FROM belief_summary"\n'
+    f"  {program_call()} init my_product\n"
+    f"  {program_call()} run my_product.yaml --seed 7\n"
+    f'  {program_call()} sql runs/my_product-seed7.duckdb "SELECT * FROM belief_summary"\n'
     "\n"
-    "Each verb explains itself: simulation run --help",
+    f"Each verb explains itself: {program_call()} run --help",
 )
 @click.option(
     "--version",
@@ -67,15 +68,6 @@ def program() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave the process with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character must not end a run.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    sys.exit(execute(sys.argv[1:] if arguments is None else arguments))
-
-
 def execute(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every error becomes a message on stderr."""
     session = Session()
@@ -83,10 +75,13 @@ def execute(arguments: Sequence[str]) -> int:
         code = program.main(
             args=list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=session
         )
+    except SystemExit:  # click's, when nobody reads stdout any more (`| head`)
+        return DONE
     except Exception as error:  # noqa: BLE001 - the last place: no traceback reaches a user
-        _trace(session)
         code, message = _answer(error)
-        click.echo(message, err=True)
+        with contextlib.suppress(OSError):  # nobody reads stderr: the exit code says it
+            _trace(session)
+            click.echo(message, err=True)
     return code if isinstance(code, int) else DONE
 
 
@@ -97,7 +92,8 @@ def _answer(error: Exception) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return BAD_INPUT, _usage(error)
     if isinstance(error, click.Abort):
-        return INTERRUPTED, "interrupted"
+        stopped = stop_in(error)  # a second Ctrl-C does not hide what the first one left
+        return (FAILED, plain(str(stopped), "\n")) if stopped else (INTERRUPTED, "interrupted")
     if isinstance(error, SimulationError):
         return (BAD_INPUT if isinstance(error, InputError) else FAILED), plain(str(error), "\n")
     if isinstance(error, OSError) and error.strerror:
@@ -112,7 +108,7 @@ def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else PROGRAM
     said = plain(_no_option(error) or error.format_message())
-    return f"{path}: {said}\nTry: {path} --help"
+    return f"{path}: {said}\nTry: {program_call()}{path.removeprefix(PROGRAM)} --help"
 
 
 def _no_option(error: click.ClickException) -> str | None:

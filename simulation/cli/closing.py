@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from simulation.cli.calling import program_call
 from simulation.cli.text import cut, many, paragraph, percent, plain, seconds, width
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from simulation.analysis.summary import BeliefShift, Failure, Flip, Summary
 
+MOST = 0.5  # share of personas from which on their start at .5 needs a word
 _NUMBERS = 36  # columns of the numbers in the table of beliefs
 
 
@@ -52,6 +54,11 @@ def _beliefs(summary: Summary) -> Iterator[str]:
     yield f"{'What changed (means)':<{room}}{'start':>7}{'end':>6}{'change':>8}{'above .5':>15}"
     for shift in summary.beliefs:
         yield _belief(shift, room)
+    even = [plain(shift.target) for shift in summary.beliefs if shift.start_at > MOST]
+    if even:
+        targets = f"{', '.join(even[:-1])} and {even[-1]}" if len(even) > 1 else even[0]
+        words = f"(most start at exactly .5, which is not above it, in {targets})"
+        yield paragraph(words, indent="  ", hanging="   ")
 
 
 def _belief(shift: BeliefShift, room: int) -> str:
@@ -118,7 +125,7 @@ def _trust(summary: Summary) -> Iterator[str]:
     yield from (f"          {line}" for line in failures[1:])
     yield paragraph(f"Drift     {_drift(summary)}", hanging=" " * 10)
     for note in summary.notes:
-        yield paragraph(f"Note      graph: {plain(note)}", hanging=" " * 10)
+        yield paragraph(f"Note      {plain(note)}", hanging=" " * 10)
     for warning in summary.warnings:
         yield paragraph(f"Warning   {warning}", hanging=" " * 10)
 
@@ -147,13 +154,13 @@ def _file(summary: Summary) -> Iterator[str]:
 
 
 def _next(summary: Summary, again: Sequence[str], other: str) -> Iterator[str]:
-    path = shlex.quote(summary.path)
+    path, program = shlex.quote(summary.path), program_call()
     yield "Next"
-    yield f"  simulation tables {path}"
+    yield f"  {program} tables {path}"
     if summary.movers:
-        yield f"  simulation sql {path} {_quoted(_story(summary.movers[0].persona_id))}"
+        yield f"  {program} sql {path} {_quoted(_story(summary.movers[0].persona_id))}"
     yield f"  {shlex.join(again)}"
-    yield f"  simulation compare {path} {shlex.quote(other)}"
+    yield f"  {program} compare {path} {shlex.quote(other)}"
 
 
 def _story(persona_id: str) -> str:

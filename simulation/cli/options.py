@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from simulation.cli.app import Session
+from simulation.cli.calling import PROGRAM, program_call
 from simulation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,14 +94,20 @@ def refuse_existing(path: Path) -> None:
     """Refuse to write over a file.
 
     Raises:
-        UsageError: the path is taken.
+        UsageError: the path is taken, or can be none.
     """
-    if path.exists():
+    try:
+        taken = path.exists()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{str(path)[:200]} cannot be the name of a file: {reason}") from error
+    if taken:
         raise UsageError(
             f"{path} exists and is not written over; choose another name, or delete it"
         )
 
 
 def examples(*lines: str) -> str:
-    """Return the epilog of a verb's help, its lines kept as they are."""
-    return "\b\n" + "\n".join(("Examples:", *(f"  {line}" for line in lines)))
+    """Return the epilog of a verb's help, its lines kept, each as it is to be typed here."""
+    typed = (line.replace(PROGRAM, program_call(), 1) for line in lines)
+    return "\b\n" + "\n".join(("Examples:", *(f"  {line}" for line in typed)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -11,6 +12,8 @@ import click
 from simulation.cli.text import seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.progress import Progress as RichProgress
 
     from simulation.records import Rows, TickRecords
@@ -38,7 +41,18 @@ def progress(name: str, horizon: int, *, quiet: bool) -> Progress:
     """Return the progress for a run: none when quiet, a bar on a terminal, lines otherwise."""
     if quiet:
         return Silence()
-    return Bar(name, horizon) if sys.stderr.isatty() else Lines(name, horizon)
+    terminal = sys.stderr is not None and sys.stderr.isatty()  # None: it is closed
+    return Bar(name, horizon) if terminal else Lines(name, horizon)
+
+
+@contextlib.contextmanager
+def _if_possible() -> Iterator[None]:
+    """Let a run go on whose progress nobody can see: stderr closed, a reader gone, a full disk.
+
+    rich answers a reader that is gone with SystemExit.
+    """
+    with contextlib.suppress(OSError, SystemExit):
+        yield
 
 
 class Tally:
@@ -118,10 +132,15 @@ class Lines:
         if tick == 0:
             people = records.of("personas")
             count = 0 if people is None else len(people)
-            click.echo(f"{self._name}: {count:,} personas, {horizon:,} ticks", err=True)
+            self._say(f"{self._name}: {count:,} personas, {horizon:,} ticks")
         elif tick * _LINES // horizon > (tick - 1) * _LINES // horizon:
             words = self._tally.words()
-            click.echo(f"tick {tick:,}/{horizon:,}{', ' if words else ''}{words}", err=True)
+            self._say(f"tick {tick:,}/{horizon:,}{', ' if words else ''}{words}")
+
+    @staticmethod
+    def _say(line: str) -> None:
+        with _if_possible():
+            click.echo(line, err=True)
 
 
 class Bar:
@@ -133,6 +152,7 @@ class Bar:
         from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - as above
 
         self._tally = Tally(horizon)
+        self._shown = False
         self._bar: RichProgress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -146,14 +166,19 @@ class Bar:
 
     def __enter__(self) -> Self:
         """Show the bar."""
-        self._bar.start()
+        with _if_possible():
+            self._bar.start()
+            self._shown = True
         return self
 
     def __exit__(self, *_: object) -> None:
         """Wipe the bar away."""
-        self._bar.stop()
+        if self._shown:
+            with _if_possible():
+                self._bar.stop()
 
     def tick(self, records: TickRecords) -> None:
         """Move the bar."""
         self._tally.add(records)
-        self._bar.update(self._task, completed=records.tick, words=self._tally.words())
+        with _if_possible():
+            self._bar.update(self._task, completed=records.tick, words=self._tally.words())

@@ -15,7 +15,6 @@ from simulation.cli.options import (
     debug_option,
     examples,
     json_option,
-    refuse_existing,
     scenario_argument,
     set_option,
 )
@@ -84,12 +83,13 @@ def command(
     seed give the same run. Progress goes to stderr.
     """
     from simulation.analysis.summary import summarise
-    from simulation.scenario import read_scenario
+    from simulation.founding import read
+    from simulation.runlog import check_free
 
     if out is not None:
-        refuse_existing(out)
+        check_free(out)
     allowed = access(allow_paths, allow_hosts, key_for)
-    loaded = read_scenario(scenario, settings=settings, access=allowed)
+    loaded = read(scenario, settings=settings, access=allowed)
     path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json)
     if quiet and not as_json:
         click.echo(str(path))
@@ -100,6 +100,7 @@ def command(
 
         print_json(summary.to_dict())
         return
+    from simulation.cli.calling import program_words
     from simulation.cli.closing import closing
     from simulation.runs import free_path
 
@@ -110,7 +111,7 @@ def command(
         ("--key-for", key_for),
     )
     other = summary.seed + 1 if summary.seed < _LARGEST else 0
-    again = ["simulation", "run", str(scenario), *_words(given), "--seed", str(other)]
+    again = [*program_words(), "run", str(scenario), *_words(given), "--seed", str(other)]
     click.echo(closing(summary, again, str(free_path(summary.scenario, other))))
 
 

@@ -30,8 +30,56 @@ if TYPE_CHECKING:
 ROWS = 50  # of a table, when neither --limit nor --all is given
 
 
+class Count(click.ParamType[int]):
+    """A whole number of rows, from 1."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse a count; fails with what it can be."""
+        try:
+            count = int(value)
+        except ValueError:
+            count = 0
+        if count < 1:
+            self.fail(f'"{value}" is no number of rows; it is a whole number from 1', param, ctx)
+        return count
+
+
+class QueryCommand(click.Command):
+    """A command whose last argument is SQL, which may begin with a comment: `-- like this`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line in which an argument such as `-- a comment` is no option."""
+        return super().parse_args(ctx, self._queries_last(ctx, args))
+
+    def _queries_last(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return the arguments with queries that look like options behind a `--`."""
+        if "--" in args:  # the user has told them apart
+            return args
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        names = {name for each in options for name in each.opts}
+        valued = {name for each in options if not each.is_flag for name in each.opts}
+        before = ["", *args]
+        queries = [
+            arg
+            for last, arg in zip(before, args, strict=False)
+            if last not in valued and _is_query(arg, names)
+        ]
+        rest = [arg for arg in args if arg not in queries]
+        return [*rest, "--", *queries] if queries else args
+
+
+def _is_query(arg: str, options: set[str]) -> bool:
+    """Return whether an argument that begins with a dash is SQL with a comment in front."""
+    if not arg.startswith("--") or not any(mark.isspace() for mark in arg):
+        return False
+    return arg.partition("=")[0] not in options  # --parquet='my file.parquet'
+
+
 @click.command(
     "sql",
+    cls=QueryCommand,
     epilog=examples(
         'simulation sql runs/a.duckdb "SELECT * FROM belief_summary WHERE tick = 30"',
         'simulation sql runs/a.duckdb "SELECT action, count(*) FROM turns GROUP BY 1" --csv',
@@ -48,9 +96,7 @@ ROWS = 50  # of a table, when neither --limit nor --all is given
     metavar="FILE",
     help="Write a Parquet file, which must not exist; all rows.",
 )
-@click.option(
-    "--limit", type=click.IntRange(min=1), help=f"At most so many rows; a table has {ROWS}."
-)
+@click.option("--limit", type=Count(), help=f"At most so many rows; a table has {ROWS}.")
 @click.option("--all", "everything", is_flag=True, help="All rows of a table.")
 @debug_option
 def command(

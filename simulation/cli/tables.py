@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulation.cli.calling import program_call
 from simulation.cli.options import debug_option, examples, json_option, run_argument
 from simulation.cli.text import explained, paragraph, print_json
 from simulation.errors import UsageError
@@ -69,8 +70,8 @@ def _listed(tables: Sequence[Table], run: Path) -> str:
     return (
         f"Tables, with their rows\n{stored}\n\n"
         f"Views, made from the tables\n{views}\n\n"
-        f"Next\n  simulation tables {path} turns\n"
-        f"  simulation sql {path} {query}"
+        f"Next\n  {program_call()} tables {path} turns\n"
+        f"  {program_call()} sql {path} {query}"
     )
 
 

@@ -51,10 +51,10 @@ def command(
     Reads the file and all that it names, and makes the population and the graph. All problems are
     told at once, each with line, key path and what is allowed; nothing is written.
     """
-    from simulation.scenario import read_scenario
+    from simulation.founding import read
 
     allowed = access(allow_paths, allow_hosts, key_for)
-    loaded = read_scenario(scenario, settings=settings, access=allowed)
+    loaded = read(scenario, settings=settings, access=allowed)
     found = _found(loaded)
     if as_json:
         print_json({"ok": True, "path": str(scenario), "sha256": loaded.sha256, **found})
@@ -94,5 +94,5 @@ def _described(found: dict[str, Any]) -> str:
         f"{many(found['stimuli'], 'stimulus', 'stimuli')}; "
         f"model {models}, encoder {found['encoder']}, seed {found['seed']}"
     )
-    notes = [f"graph: {plain(note)}" for note in found["notes"]]
+    notes = [plain(note) for note in found["notes"]]
     return "\n".join(paragraph(text, indent="  ") for text in (words, *notes))

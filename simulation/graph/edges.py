@@ -25,18 +25,23 @@ if TYPE_CHECKING:
 MOST_PROBLEMS = 20
 MAX_LINE = 2_000
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
+_BY_LOT = (
+    "every node of the file is the id of a persona, yet assign: permutation gives the nodes to "
+    "personas by lot; assign: by_id keeps them"
+)
 _HEADER = ("source", "target", "weight")
 
 
 @dataclass(slots=True)
 class EdgeList:
-    """The edges of a file as its node ids; lines are 1-based."""
+    """The edges of a file as its node ids; lines are 1-based; problems: of its other lines."""
 
     file: str
     source: list[str] = field(default_factory=list)
     target: list[str] = field(default_factory=list)
     weight: list[float] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def from_file(spec: Graph, *, people: People, streams: Streams, file: Path) -> Follows:
@@ -46,12 +51,14 @@ def from_file(spec: Graph, *, people: People, streams: Streams, file: Path) -> F
         ScenarioError: the file cannot be read, has bad lines, names personas that do not exist
             (`assign: by_id`) or has fewer nodes than there are personas (`permutation`).
     """
-    edges = read_edges(file)
+    edges = _read(file)
     if spec.assign == "permutation":
+        _stop(edges)
         index = _permuted(edges, people, streams)
     else:
         index = {name: i for i, name in enumerate(people.ids)}
-        _refuse_unknown(edges, index)
+        edges.problems += _unknown(edges, index)
+        _stop(edges)
     source = np.array([index.get(name, -1) for name in edges.source], dtype=np.int64)
     target = np.array([index.get(name, -1) for name in edges.target], dtype=np.int64)
     kept = (source >= 0) & (target >= 0)
@@ -62,6 +69,8 @@ def from_file(spec: Graph, *, people: People, streams: Streams, file: Path) -> F
         both_ways=not spec.directed,
     )
     notes = _notes(edges, source, target, follows, both_ways=not spec.directed)
+    if spec.assign == "permutation" and edges.source and _named_after(edges, people):
+        notes = (*notes, _BY_LOT)
     return Follows(
         source=follows.source, target=follows.target, weight=follows.weight, notes=notes
     )
@@ -77,13 +86,18 @@ def read_edges(file: Path) -> EdgeList:
     Raises:
         ScenarioError: the file cannot be read or has bad lines; it names up to twenty of them.
     """
+    edges = _read(file)
+    _stop(edges)
+    return edges
+
+
+def _read(file: Path) -> EdgeList:
+    """Return the edges of the sound lines, and the problems of the others."""
     edges = EdgeList(file=str(file))
-    problems: list[Problem] = []
     for line, text in _lines(file):
         wrong = _read_line(text, line, edges)
         if wrong:
-            problems.append(Problem(where="", message=wrong, line=line))
-    _stop(edges.file, problems)
+            edges.problems.append(Problem(where="", message=wrong, line=line))
     return edges
 
 
@@ -99,13 +113,16 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
         stripped = raw.strip()
         if not stripped or stripped.startswith("#"):
             continue
-        header = first and tuple(part.casefold() for part in _split(stripped)) in (
-            _HEADER,
-            _HEADER[:2],
-        )
+        header = first and _is_header(stripped)
         first = False
         if not header:
             yield line, stripped
+
+
+def _is_header(text: str) -> bool:
+    if len(text) > MAX_LINE:  # longer than the csv module takes; told as a bad line
+        return False
+    return tuple(part.casefold() for part in _split(text)) in (_HEADER, _HEADER[:2])
 
 
 def _split(text: str) -> list[str]:
@@ -158,14 +175,18 @@ def sorted_nodes(nodes: set[str]) -> list[str]:
     return sorted(nodes)
 
 
-def _refuse_unknown(edges: EdgeList, index: dict[str, int]) -> None:
-    problems = [
+def _named_after(edges: EdgeList, people: People) -> bool:
+    return {*edges.source, *edges.target} <= set(people.ids)
+
+
+def _unknown(edges: EdgeList, index: dict[str, int]) -> list[Problem]:
+    """Return one problem for each end of an edge that is no persona."""
+    return [
         Problem(where="", message=f"{name[:80]!r} is not a persona id", line=line)
         for names in (edges.source, edges.target)
         for name, line in zip(names, edges.lines, strict=True)
         if name not in index
     ]
-    _stop(edges.file, sorted(problems, key=lambda p: p.line or 0))
 
 
 def _notes(
@@ -189,14 +210,16 @@ def _notes(
     return tuple(notes)
 
 
-def _stop(file: str, problems: list[Problem]) -> None:
+def _stop(edges: EdgeList) -> None:
+    """Raise what was found, in order of lines, the first twenty."""
+    problems = sorted(edges.problems, key=lambda p: p.line or 0)
     if not problems:
         return
     more = len(problems) - MOST_PROBLEMS
     shown = problems[:MOST_PROBLEMS]
     if more > 0:
         shown.append(Problem(where="", message=f"and {more:,} more problems"))
-    raise ScenarioError(file, shown)
+    raise ScenarioError(edges.file, shown)
 
 
 def _error(file: Path, message: str) -> ScenarioError:

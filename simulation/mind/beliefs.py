@@ -1,6 +1,6 @@
 """Beliefs move by signed changes and stay in [0, 1].
 
-Source: Beliefs, memory and reflection, "Beliefs"; method.md 1.
+Source: Beliefs, memory and reflection, "Beliefs".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def clip_change(change: FloatArray) -> FloatArray:
 
     Raises:
         ValueError: a change is NaN or infinite. Such a reaction is invalid as a whole
-            (method.md 1 and 9), so it must be refused before it gets here.
+           , so it must be refused before it gets here.
     """
     if not np.isfinite(change).all():
         raise ValueError("a belief change is NaN or infinite; the reaction is invalid")
@@ -39,6 +39,6 @@ def largest_move(before: FloatArray, after: FloatArray) -> FloatArray:
     """Return max |after - before| over the targets, (A,), in [0, 1]; 0 without any target.
 
     before, after: (A, T) beliefs in [0, 1], dimensions and claims alike.
-    This is max|applied change|, the measure of importance and of a sharp move (method.md 2, 4).
+    This is max|applied change|, the measure of importance and of a sharp move.
     """
     return np.asarray(np.abs(after - before).max(axis=-1, initial=0.0))

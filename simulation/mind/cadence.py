@@ -1,6 +1,6 @@
 """When a persona reflects: on its own cadence, or after a sharp move.
 
-Source: Beliefs, memory and reflection, "Reflection"; method.md 4.
+Source: Beliefs, memory and reflection, "Reflection".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How much a turn matters for memory.
 
-Source: Beliefs, memory and reflection, "How important a memory is"; method.md 2.
+Source: Beliefs, memory and reflection, "How important a memory is".
 The seed says "how much beliefs moved"; the largest applied change over dimensions and claims is
 the project's reading.
 """

@@ -28,6 +28,7 @@ BoolArray = NDArray[np.bool_]
 
 FULL_RELEVANCE = 0.5  # cosine of an item and a persona block from which attention is complete
 SCEPTICISM_WEIGHT = 0.5  # what full scepticism takes off a message with an interest behind it
+FIRM = 0.5  # stance from which an item affirms or denies without reserve
 UNMOVED = 1e-12  # smaller differences of beliefs are rounding, not movement
 
 
@@ -89,14 +90,40 @@ def trust_gate(
     return np.where(sponsored, gate[:, None], 1.0)
 
 
-def judge(place: FloatArray, plausibility: FloatArray) -> FloatArray:
+def agreement(own: FloatArray, said: FloatArray) -> FloatArray:
+    """Return how far an item is agreed with, [-1, 1].
+
+    own, said: stances of the persona and of the item on one claim, of one shape.  Who denies a
+    claim agrees with its denial; from `FIRM` on an item counts as speaking without reserve.
+    """
+    return own * np.clip(said / FIRM, -1.0, 1.0)
+
+
+def judge(place: FloatArray, credence: FloatArray, plausibility: FloatArray) -> FloatArray:
     """Return where a message stands once a persona has judged it by itself, in [0, 1].
 
-    place: (A, F) the position that it takes.  plausibility: (A, F) how much more or less
-    plausible its claim is to the persona than to others, in units of credence.
+    place: (A, F) the position x that it takes.  credence: (A, F) the persona's own, b.
+    plausibility: (A, F) how much more or less plausible its claim is to the persona than to
+    others, in units of credence.  With d = sign(x - b) it is
+
+    y = b + d max(0, |x - b| + d plausibility), cut into [0, 1],
+
+    so a message may fall flat or carry farther than it says, but never speaks for the other side.
+    Written with `maximum` and `minimum` it is x itself, bit for bit, at plausibility 0.
     Source: [r]; people judge a claim by what they know, not by the message alone.
     """
-    return np.clip(place + plausibility, 0.0, 1.0)
+    shifted = np.clip(place + plausibility, 0.0, 1.0)
+    above = np.where(place > credence, np.maximum(credence, shifted), credence)
+    return np.where(place < credence, np.minimum(credence, shifted), above)
+
+
+def firmness(said: FloatArray) -> FloatArray:
+    """Return what is left of a peer's words by how firm they are, abs(said) in [0, 1].
+
+    said: stances.  Source: [r]; who does not know what to think persuades nobody to stop
+    thinking something.
+    """
+    return np.abs(said)
 
 
 def confirmation(credence: FloatArray, place: FloatArray, *, bias: float) -> FloatArray:

@@ -1,6 +1,6 @@
 """What makes a memory come back: recency, relevance and their product with importance.
 
-Source: Beliefs, memory and reflection, "Which memories come back"; method.md 3.
+Source: Beliefs, memory and reflection, "Which memories come back".
 """
 
 from __future__ import annotations

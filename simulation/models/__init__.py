@@ -25,9 +25,18 @@ def load(provider: str, *, rule: RuleModel) -> Model:
         return rule
     if provider in _NOT_YET:
         raise UsageError(
-            f'the provider "{provider}" cannot be used yet: this version runs scenarios on the '
-            "embedded `rule` model only; set models.cheap.provider and models.frontier.provider "
-            "to rule"
+            f"{provider_problem(provider)}; set models.cheap.provider and "
+            "models.frontier.provider to rule"
         )
     known = ", ".join(("rule", *_NOT_YET))
     raise UsageError(f'"{provider}" is not a model provider; providers are {known}')
+
+
+def provider_problem(provider: str) -> str:
+    """Return why this version cannot run a provider of a scenario, "" when it can."""
+    if provider not in _NOT_YET:
+        return ""
+    return (
+        f'the provider "{provider}" cannot be used yet: this version runs the embedded `rule` '
+        "model only; language models come with a later version"
+    )

@@ -31,7 +31,8 @@ class InvalidAnswerError(ModelError):
 def decode(answer: str) -> dict[str, Any]:
     """Return the object in an answer; all of its texts can be stored as UTF-8."""
     check_length(answer)
-    text = _object_text(answer)
+    text, rest = _object_text(answer)
+    _refuse_second(rest)
     try:
         given = json.loads(
             text, strict=False, object_pairs_hook=_unique, parse_constant=_refuse_constant
@@ -59,8 +60,17 @@ def check_text(text: str) -> None:
         raise InvalidAnswerError("the answer holds half of a surrogate pair") from error
 
 
-def _object_text(answer: str) -> str:
-    """Return the first balanced {…} of an answer that could be an object.
+def _refuse_second(rest: str) -> None:
+    """Refuse an answer in which a second object follows: which of them is meant is a guess."""
+    try:
+        _object_text(rest)
+    except InvalidAnswerError:  # prose, with or without braces
+        return
+    raise InvalidAnswerError("the answer holds more than one JSON object")
+
+
+def _object_text(answer: str) -> tuple[str, str]:
+    """Return the first balanced {…} of an answer that could be an object, and what follows it.
 
     A fence marked as JSON goes before prose. Braces in prose that hold no key ("{sic}") are passed
     over; a broken object is not, lest an object inside of it be taken for the answer.
@@ -72,7 +82,7 @@ def _object_text(answer: str) -> str:
     while start >= 0:
         end = _closing_brace(text, start)
         if text[start + 1 : end].lstrip()[:1] in ('"', ""):
-            return text[start : end + 1]
+            return text[start : end + 1], text[end + 1 :]
         start = text.find("{", end)
     raise InvalidAnswerError("the answer holds no JSON object")
 

@@ -87,7 +87,8 @@ class FeedView:
     about its claim.  credibility, relevance: [0, 1]; relevance is the clipped cosine of item and
     persona block.  sponsored: the brand itself speaks.  question: this persona may answer it.
     followable: the author is a persona not followed yet.  outside: the words come from outside the
-    population, even where a persona shares them.
+    population, even where a persona shares them.  origin: persona row, not followed yet, whose
+    words the item shares, quotes or comments on, -1 for none.
     """
 
     post: IntArray
@@ -101,6 +102,7 @@ class FeedView:
     question: BoolArray
     followable: BoolArray
     outside: BoolArray
+    origin: IntArray
     source_names: Callable[[int], str]  # post id -> how its author is called
 
 
@@ -129,6 +131,7 @@ class TurnRequests:
     row: (A,) row of the persona in `cast`.  tier: (A,) 0 cheap, 1 frontier.  turn_no: (A,) from 1.
     beliefs, initial: (A, T), [0, 1], now and at tick 0.  heard: (A, C, 2) how often each claim was
     met so far, affirmed and denied.  allowed: (A, 15) actions possible now, in order of `ACTIONS`.
+    decided: (A,) what it decided for good: 1 bought, -1 rejected, 0 neither so far.
     friend: (A,) a persona row it follows (for ask_peer), or -1.  stimulus: (A,) text id of what
     the persona is looking at (the proposition when the feed is empty).
     text: text id -> text.  prompt: i -> prompt of the i-th turn.  state: (A, 3) affective state
@@ -144,6 +147,7 @@ class TurnRequests:
     beliefs: FloatArray
     initial: FloatArray
     heard: FloatArray
+    decided: IntArray
     feed: FeedView
     recalled: RecalledView
     allowed: BoolArray
@@ -200,7 +204,9 @@ class ReflectionRequests:
 
     row, tier as in turns.  beliefs, before: (A, T) now, and at the last reflection or the start.
     memories: per reflection, (text id, importance, tick) of what it remembers since then, most
-    important first.  sharp: (A,) triggered by a sharp move, else by cadence.
+    important first.  memory_views: of each of these the claim index or -1, and how the persona
+    felt about it, [-1, 1]; empty if not known.  sharp: (A,) triggered by a sharp move, else by
+    cadence.
     """
 
     cast: Cast
@@ -212,6 +218,7 @@ class ReflectionRequests:
     sharp: BoolArray
     text: Callable[[int], str]
     prompt: Callable[[int], str]
+    memory_views: Sequence[Sequence[tuple[int, float]]] = ()
 
     def __len__(self) -> int:
         """Return the number of reflections."""

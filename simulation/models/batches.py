@@ -47,7 +47,9 @@ def _targets(requests: TurnRequests, i: int, action: str) -> tuple[int, ...]:
     authors = feed.author[i]
     peers = used & (authors >= 0) & (authors != requests.row[i])
     if action == "follow":
-        return _distinct(authors[peers & feed.followable[i]])
+        near = np.column_stack([np.where(feed.followable[i], authors, -1), feed.origin[i]])
+        known = near[peers].ravel()
+        return _distinct(known[(known >= 0) & (known != requests.row[i])])
     if action == "ask_peer":
         known = np.append(authors[peers], requests.friend[i])
         return _distinct(known[known >= 0])
@@ -75,6 +77,7 @@ def take_turns(requests: TurnRequests, rows: Sequence[int]) -> TurnRequests:
         beliefs=requests.beliefs[index],
         initial=requests.initial[index],
         heard=requests.heard[index],
+        decided=requests.decided[index],
         feed=_take_feed(requests.feed, index),
         recalled=_take_recalled(requests.recalled, index),
         allowed=requests.allowed[index],
@@ -100,6 +103,7 @@ def _take_feed(feed: FeedView, index: IntArray) -> FeedView:
         question=feed.question[index],
         followable=feed.followable[index],
         outside=feed.outside[index],
+        origin=feed.origin[index],
     )
 
 
@@ -125,6 +129,7 @@ def take_reflections(requests: ReflectionRequests, rows: Sequence[int]) -> Refle
         beliefs=requests.beliefs[index],
         before=requests.before[index],
         memories=[requests.memories[int(i)] for i in index],
+        memory_views=[requests.memory_views[int(i)] for i in index if requests.memory_views],
         sharp=requests.sharp[index],
         prompt=_renumbered(requests.prompt, index),
     )

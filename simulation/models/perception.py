@@ -21,13 +21,15 @@ TRUST = "trust"  # the dimension, if the brief has it, that opens or closes the 
 class Perception:
     """What the turns of a batch take in, and how it moves them.
 
-    usable: (A, F) items by others.  claim: (A, F) of usable items, else -1.  attention: (A, F).
+    usable: (A, F) items by others.  claim: (A, F) of usable items, else -1.  met: (A, C) whether
+    the claim has ever been met, this feed included.  attention: (A, F).
     recalled: (A, C) mean stance of recalled memories on each claim.  change: (A, T) asked for.
     after: (A, T) beliefs with the change.  cause: (A, T) slot that moved each belief, or -1.
     """
 
     usable: BoolArray
     claim: IntArray
+    met: BoolArray
     attention: FloatArray
     recalled: FloatArray
     change: FloatArray
@@ -39,8 +41,8 @@ def perceive(requests: TurnRequests, setting: RuleParameters, streams: Streams) 
     """Return what each turn takes in; each row depends on itself only.
 
     An item by the persona itself moves nobody. A peer's own words move those whose credence is
-    within `confidence` of their position, as a message and as influence alike. What a peer
-    merely shares is the message that it was, from a peer.
+    within `confidence` of their position, as a message and as influence alike; as a message the
+    more, the firmer they are. What a peer merely shares is the message that it was, from a peer.
     """
     feed, cast = requests.feed, requests.cast
     depth, claims = len(cast.dimensions), len(cast.claims)
@@ -48,18 +50,17 @@ def perceive(requests: TurnRequests, setting: RuleParameters, streams: Streams) 
     usable = (feed.post >= 0) & (feed.author != requests.row[:, None])
     peer = usable & (feed.author >= 0) & ~feed.outside
     place = opinion.position(feed.stance)
-    near = opinion.near(
-        opinion.of_claim(credence, feed.claim), place, confidence=setting.confidence
-    )
+    own = opinion.of_claim(credence, feed.claim)
+    near = opinion.near(own, place, confidence=setting.confidence)
     claim = np.where(usable & (near | ~peer), feed.claim, -1)
     attention = opinion.attention(feed.relevance, floor=setting.attention_floor)
     recalled = opinion.recollection(
         requests.recalled.claim, requests.recalled.stance, requests.recalled.score, claims=claims
     )
-    judged = np.where(
-        peer, place, opinion.judge(place, _plausibility(requests, setting, streams, claim))
-    )
+    plausible = _plausibility(requests, setting, streams, claim)
+    judged = np.where(peer, place, opinion.judge(place, own, plausible))
     openness = attention * _openness(requests, setting, streams, claim, judged, recalled)
+    openness = openness * np.where(peer, opinion.firmness(feed.stance), 1.0)
     moved = opinion.move(
         credence=credence,
         initial=requests.initial[:, depth:],
@@ -77,6 +78,7 @@ def perceive(requests: TurnRequests, setting: RuleParameters, streams: Streams) 
     return Perception(
         usable=usable,
         claim=np.where(usable, feed.claim, -1),
+        met=_met(requests, usable),
         attention=attention,
         recalled=recalled,
         change=change,
@@ -123,6 +125,13 @@ def _plausibility(
     return setting.judgement * opinion.of_claim(own.reshape(len(requests), claims), claim)
 
 
+def _met(requests: TurnRequests, usable: BoolArray) -> BoolArray:
+    """Return whether each claim was met before or is in this feed, (A, C)."""
+    claims = len(requests.cast.claims)
+    here = opinion.per_claim(usable.astype(np.float64), requests.feed.claim, claims=claims)
+    return np.asarray(requests.heard[:, :, 0] + requests.heard[:, :, 1] + here > 0.0)
+
+
 def _causes(cast: Cast, moved: opinion.Movement, applied: FloatArray, claim: IntArray) -> IntArray:
     """Return the slot that did most for each applied change, (A, T); -1 for none."""
     depth = len(cast.dimensions)
@@ -167,19 +176,40 @@ def stances(cast: Cast, seen: Perception) -> FloatArray:
 
 
 def topics(cast: Cast, seen: Perception) -> IntArray:
-    """Return the claim that a persona would speak about unasked, (A,); -1 without claims.
+    """Return the claim that a persona would speak about unasked, (A,); -1 for none.
 
-    It is the claim moved most in this turn or, if none moved, the one with the firmest credence;
-    the lowest index of equals.
+    Of the claims that it has met it is the one moved most in this turn or, if none moved, the one
+    with the firmest credence; the lowest index of equals. Of others it does not know.
     """
     if not cast.claims:
         return np.full(len(seen.after), -1, dtype=np.int64)
-    moved = np.abs(seen.change[:, len(cast.dimensions) :])
-    firm = np.abs(stances(cast, seen))
+    moved = np.where(seen.met, np.abs(seen.change[:, len(cast.dimensions) :]), -1.0)
+    firm = np.where(seen.met, np.abs(stances(cast, seen)), -1.0)
     some = moved.max(axis=1) > opinion.UNMOVED
-    return np.asarray(np.where(some, moved.argmax(axis=1), firm.argmax(axis=1)))
+    topic = np.where(some, moved.argmax(axis=1), firm.argmax(axis=1))
+    return np.where(seen.met.any(axis=1), topic, -1)
 
 
 def agreement(requests: TurnRequests, seen: Perception) -> FloatArray:
     """Return how far each item is agreed with after the turn, (A, F), [-1, 1]; 0 without claim."""
     return opinion.of_claim(stances(requests.cast, seen), seen.claim) * requests.feed.stance
+
+
+def felt(requests: TurnRequests, seen: Perception) -> FloatArray:
+    """Return how far each item is agreed with, its reserve apart, (A, F); 0 without a claim."""
+    own = opinion.of_claim(stances(requests.cast, seen), seen.claim)
+    return opinion.agreement(own, requests.feed.stance)
+
+
+def contrary(requests: TurnRequests, seen: Perception) -> BoolArray:
+    """Return whether each item speaks against what the persona decided for good, (A, F).
+
+    An item speaks for the brand when it affirms a claim whose weights sum to more than 0, or
+    denies one whose weights sum to less.
+    """
+    cast = requests.cast
+    lean = np.zeros((len(requests), len(cast.claims)))
+    for d in range(len(cast.dimensions)):
+        lean += cast.weights[:, d]
+    speaks = opinion.of_claim(np.sign(lean), seen.claim) * requests.feed.stance
+    return np.asarray(speaks * requests.decided[:, None] < 0.0)

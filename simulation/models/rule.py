@@ -26,13 +26,24 @@ from simulation.models.perception import (
     Perception,
     agreement,
     appeal,
+    contrary,
     disposition,
+    felt,
     perceive,
     stances,
     topics,
     trust,
 )
-from simulation.models.utilities import Slots, at, choose, first, largest, possible, utilities
+from simulation.models.utilities import (
+    Slots,
+    at,
+    choose,
+    first,
+    in_character,
+    largest,
+    possible,
+    utilities,
+)
 from simulation.models.words import speeches
 
 if TYPE_CHECKING:
@@ -103,7 +114,10 @@ class RuleModel:
             keys=requests.cast.keys[requests.row][:, None],
             index=np.arange(len(ACTIONS)),
         )
-        mask = possible(requests.allowed, slots, requests.friend)
+        fitting = in_character(
+            requests.allowed, slots, felt(requests, seen), contrary(requests, seen)
+        )
+        mask = possible(fitting, slots, requests.friend)
         action = choose(utility, mask, noise, self.parameters.choice_temperature)
         slot = _slot_taken(action, slots, requests)
         own = stances(requests.cast, seen)
@@ -169,7 +183,7 @@ class RuleModel:
             chosen=chosen,
             question=first(seen.usable & feed.question),
             disputed=largest(-seen.attention * agreement(requests, seen), seen.usable),
-            followable=first(peers & feed.followable),
+            followable=first(peers & (feed.followable | (feed.origin >= 0))),
             peer=np.where(by_peer, chosen, first(peers)),
         )
 
@@ -264,10 +278,14 @@ def _post(requests: TurnRequests, action: IntArray, slot: IntArray) -> IntArray:
 
 
 def _persona(requests: TurnRequests, action: IntArray, slot: IntArray) -> IntArray:
-    """Return the persona that is acted upon, (A,); -1 for none."""
+    """Return the persona that is acted upon, (A,); -1 for none.
+
+    Who is followed is the author or, if that is done already, who wrote what the author shares.
+    """
     author = _taken(requests.feed.author, slot)
     asked = np.where(slot >= 0, author, requests.friend)
-    followed = np.where(action == ACTION_CODE["follow"], author, -1)
+    near = np.where(requests.feed.followable, requests.feed.author, requests.feed.origin)
+    followed = np.where(action == ACTION_CODE["follow"], _taken(near, slot), -1)
     return np.where(action == ACTION_CODE["ask_peer"], asked, followed)
 
 

@@ -41,7 +41,7 @@ UTILITIES: dict[str, dict[str, float]] = {
     "upvote": {"constant": -0.40, "interest": 0.35, "support": 1.00, "opposition": -4.00},
     "downvote": {"constant": -0.80, "interest": 0.20, "support": -4.00, "opposition": 1.60},
     "follow": {
-        "constant": -1.15,
+        "constant": -0.80,
         "interest": 0.30,
         "support": 1.00,
         "opposition": -4.00,
@@ -96,6 +96,10 @@ UTILITIES: dict[str, dict[str, float]] = {
     "reject": {"constant": -3.30, "interest": 0.20, "rejecting": 3.70},
 }
 
+# Deeds that say yes to an item, and from which agreement with it on they are out of character.
+APPROVING = ("like", "upvote", "repost", "follow")
+OUT_OF_CHARACTER = 0.15  # agreement: the band in which words speak for or against (words.text)
+
 # Which item each action is about: a name of `Slots`; the rest look at the chosen item.
 ABOUT = {
     "answer": "question",
@@ -110,8 +114,8 @@ class Slots:
     """The feed slots that a turn's actions can be about, each (A,), -1 for none.
 
     chosen: the item that holds the attention.  question: the first to be answered.  disputed:
-    what is disagreed with most.  followable: the first by somebody to follow.  peer: the chosen
-    one if a persona wrote it, else the first that a persona wrote.
+    what is disagreed with most.  followable: the first through which somebody can be followed.
+    peer: the chosen one if a persona wrote it, else the first that a persona wrote.
     """
 
     chosen: IntArray
@@ -171,6 +175,26 @@ def utilities(
                 column += weight * at(items[feature], slot)
         total[:, ACTION_CODE[name]] = column
     return total
+
+
+def in_character(
+    allowed: BoolArray, slots: Slots, felt: FloatArray, contrary: BoolArray
+) -> BoolArray:
+    """Return the allowed actions without deeds that contradict what a persona thinks, (A, 15).
+
+    Nobody approves of an item that it disagrees with or that speaks against its own decision, and
+    nobody votes down what it agrees with. Where nothing else is allowed, all stays.
+    felt: (A, F) agreement with each item, [-1, 1].  contrary: (A, F) against its own decision.
+    """
+    kept = allowed.copy()
+    against = contrary.astype(np.float64)
+    for name in APPROVING:
+        slot = slots.of(name)
+        odd = (at(felt, slot) <= -OUT_OF_CHARACTER) | (at(against, slot) > 0.0)
+        kept[:, ACTION_CODE[name]] &= ~odd
+    odd = at(felt, slots.of("downvote")) >= OUT_OF_CHARACTER
+    kept[:, ACTION_CODE["downvote"]] &= ~odd
+    return np.where(kept.any(axis=1, keepdims=True), kept, allowed)
 
 
 def possible(allowed: BoolArray, slots: Slots, friend: IntArray) -> BoolArray:

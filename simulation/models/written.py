@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 MODEL = SOURCES.index("model")
 FALLBACK = SOURCES.index("fallback")
 
+MAX_REASON = 500  # characters of what a backend died of
+
 P = TypeVar("P")
 
 
@@ -216,12 +218,17 @@ class WrittenModel:
         texts, schemas = [text for text, _ in prompts], [schema for _, schema in prompts]
         try:
             answers: object = self._backend.complete(texts, schemas=schemas)
+            listed = list(answers) if isinstance(answers, Sequence) else []
         except ModelError as error:
             return [error] * len(prompts)
-        count = len(answers) if isinstance(answers, Sequence) else 0
-        if not isinstance(answers, Sequence) or count != len(prompts):
-            return [ModelError(f"{count} answers to {len(prompts)} prompts")] * len(prompts)
-        return [_text_or_error(answer) for answer in answers]
+        except MemoryError:
+            raise  # no answer of a model, and every further batch would end in it
+        except Exception as error:  # noqa: BLE001 - a backend is somebody else's code
+            return [ModelError(f"{type(error).__name__}: {error}"[:MAX_REASON])] * len(prompts)
+        if len(listed) != len(prompts):
+            wrong = ModelError(f"{len(listed)} answers to {len(prompts)} prompts")
+            return [wrong] * len(prompts)
+        return [_text_or_error(answer) for answer in listed]
 
 
 def _text_or_error(answer: object) -> str | ModelError:

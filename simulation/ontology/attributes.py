@@ -40,7 +40,7 @@ class Dispositions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeQuestion:
-    """A question whose answer stands in the persona's own attributes (method.md 5).
+    """A question whose answer stands in the persona's own attributes.
 
     expected: the answer as people would say it.  accepted: normalised answers that agree with
     it, among them the value and its synonyms.

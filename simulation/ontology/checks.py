@@ -33,19 +33,30 @@ _VOICE_END = tuple(".,;:!?")
 
 @dataclass(slots=True)
 class Report:
-    """The problems found so far."""
+    """The problems found so far.
+
+    unknown: attributes of which nothing is known.  faulty: indices of attributes with a problem.
+    """
 
     plain: Plain
+    unknown: frozenset[str] = frozenset()
     problems: list[Problem] = field(default_factory=list)
+    faulty: set[str | int] = field(default_factory=set)
 
     def add(self, path: Sequence[str | int], message: str) -> None:
         """Note a problem at a key path."""
+        self.faulty.update(path[1:2])
         self.problems.append(problem(tuple(path), message, self.plain))
 
 
-def field_problems(entry: FieldEntry, plain: Plain) -> list[Problem]:
-    """Return everything that is wrong with an ontology beyond its shape."""
-    report = Report(plain)
+def field_problems(
+    entry: FieldEntry, plain: Plain, *, unknown: frozenset[str] = frozenset()
+) -> list[Problem]:
+    """Return everything that is wrong with an ontology beyond its shape.
+
+    unknown: attributes of which nothing is known, since the types refused them.
+    """
+    report = Report(plain, unknown)
     _repeats(report, ("attributes",), [a.id for a in entry.attributes])
     for index, attribute in enumerate(entry.attributes):
         path = ("attributes", index)
@@ -53,10 +64,13 @@ def field_problems(entry: FieldEntry, plain: Plain) -> list[Problem]:
         _check_levels(report, path, attribute)
         _check_words(report, path, attribute)
         _check_parents(report, path, attribute, entry)
-    if not report.problems:  # what follows needs sound references
+    if not report.problems and not unknown:  # what follows needs sound references
         _check_order(report, entry)
-    for index, attribute in enumerate(entry.attributes if not report.problems else ()):
-        _check_coverage(report, ("attributes", index), attribute, entry)
+    sound = {a.id: i for i, a in enumerate(entry.attributes) if i not in report.faulty}
+    for index in sound.values():
+        attribute = entry.attributes[index]
+        if sound.keys() >= set(attribute.given):
+            _check_coverage(report, ("attributes", index), attribute, entry)
     return report.problems
 
 
@@ -199,6 +213,8 @@ def _check_parents(
     others = {a.id: a for a in whole.attributes if a.id != entry.id}
     for index, parent in enumerate(entry.given):
         place = (*path, "given", index)
+        if parent in report.unknown:
+            continue
         if parent not in others:
             names = f"; attributes are {listed(others)}{did_you_mean(parent, others)}"
             report.add(place, f'"{parent}" is not another attribute{names}')

@@ -69,8 +69,9 @@ def from_bytes(data: bytes, *, source: str) -> Ontology:
     Raises:
         ScenarioError: the bytes are not a sound ontology; it carries every problem found.
     """
-    entry, plain = read_field(data, source=source)
-    problems = field_problems(entry, plain)
+    draft = read_field(data, source=source)
+    entry = draft.entry
+    problems = [*draft.problems, *field_problems(entry, draft.plain, unknown=draft.unknown)]
     if problems:
         raise ScenarioError(source, problems)
     return Ontology(

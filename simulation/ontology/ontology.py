@@ -48,8 +48,8 @@ class Ontology:
     def block(self, attributes: Mapping[str, str]) -> str:
         """Return the persona block: second person, relevance order, "" without attributes.
 
-        Source: Beliefs, memory and reflection, "What the persona is told about itself";
-        method.md 6. Values are put in literally, on one line, whatever they contain.
+        Source: Beliefs, memory and reflection, "What the persona is told about itself".
+        Values are put in literally, on one line, whatever they contain.
         """
         return self.portraits([attributes]).blocks[0]
 

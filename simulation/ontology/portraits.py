@@ -40,7 +40,7 @@ def portray(attributes: Iterable[Attribute], people: Sequence[Mapping[str, str]]
 
     attributes: most relevant first.  people: for each persona, attribute id: value.
 
-    Source: Beliefs, memory and reflection, "What the persona is told about itself"; method.md 6.
+    Source: Beliefs, memory and reflection, "What the persona is told about itself".
     """
     sentences: list[list[str]] = [[""] * len(people)]
     fragments: list[list[str]] = [[""] * len(people)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from simulation.errors import Problem, ScenarioError
 from simulation.ontology.entries import FieldEntry
+from simulation.ontology.salvage import salvage
 from simulation.spelling import did_you_mean
 from simulation.yaml_reading import (
     Limits,
@@ -16,6 +18,7 @@ from simulation.yaml_reading import (
     decoded,
     deepest,
     format_path,
+    frozen,
     lies_in,
     read_plain_yaml,
 )
@@ -48,25 +51,45 @@ _WORDS = {
 }
 
 
-def read_field(data: bytes, *, source: str) -> tuple[FieldEntry, Plain]:
-    """Return the typed entries of an ontology file, and its values with their lines.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldDraft:
+    """What an ontology file says, as far as its types can be read.
+
+    entry: typed entries.  plain: the file's values with their lines.  problems: what the types
+    refused.  unknown: ids of attributes of which nothing is known on that account.
+    """
+
+    entry: FieldEntry
+    plain: Plain
+    problems: tuple[Problem, ...] = ()
+    unknown: frozenset[str] = frozenset()
+
+
+def read_field(data: bytes, *, source: str) -> FieldDraft:
+    """Return the typed entries of an ontology file, and what the types refuse of it.
 
     Raises:
-        ScenarioError: the file is not plain YAML or does not have the shape of an ontology; it
-            carries every problem found.
+        ScenarioError: the file is not plain YAML, or so far from the shape of an ontology that
+            nothing else can be checked; it carries every problem found.
     """
     try:
         plain = read_plain_yaml(decoded(data, LIMITS), LIMITS)
     except YamlError as error:
         raise ScenarioError(source, [error.problem]) from None
+    refused = [(path, False) for path in plain.broken]
+    told = list(plain.problems)
     try:
-        entry = FieldEntry.model_validate(_frozen(plain.data))
+        entry = FieldEntry.model_validate(frozen(plain.data))
+        if not refused:
+            return FieldDraft(entry=entry, plain=plain, problems=tuple(told))
     except ValidationError as error:
-        problems = [*plain.problems, *_complaints(error, plain)]
-        raise ScenarioError(source, list(dict.fromkeys(problems))) from None
-    if plain.problems:
-        raise ScenarioError(source, plain.problems)
-    return entry, plain
+        told += _complaints(error, plain)
+        refused += [(e["loc"], e["type"] == "extra_forbidden") for e in error.errors()]
+    problems = tuple(dict.fromkeys(told))
+    rest = salvage(plain.data, refused)
+    if rest is None:
+        raise ScenarioError(source, problems)
+    return FieldDraft(entry=rest[0], plain=plain, problems=problems, unknown=rest[1])
 
 
 def problem(path: KeyPath, message: str, plain: Plain) -> Problem:
@@ -74,13 +97,6 @@ def problem(path: KeyPath, message: str, plain: Plain) -> Problem:
     first = None if plain.data is None else 1
     line = plain.lines.get(deepest(path, plain.lines), first)
     return Problem(where=format_path(path), message=message, line=line)
-
-
-def _frozen(value: Any) -> Any:
-    """Return a value with tuples for lists, as the entries hold them."""
-    if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _complaints(error: ValidationError, plain: Plain) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Beliefs at tick 0, drawn per persona and target (method.md 1).
+"""Beliefs at tick 0, drawn per persona and target.
 
 Every draw is keyed by the persona's id; the stream of a target is "belief:<target>".
 """

@@ -16,7 +16,7 @@ from simulation.population.checks import (
     trait_columns,
 )
 from simulation.population.people import CHEAP, FRONTIER, People
-from simulation.population.problems import Problems, quoted
+from simulation.population.problems import Problems, pointed, quoted
 from simulation.population.tables import Table, read_table
 from simulation.rng import stream_keys
 from simulation.scenario.model import ByAttribute, FromColumn
@@ -60,6 +60,7 @@ def build(
     if spec.source != SAMPLE and file is None:
         found.append(Problem(where="population.source", message="the file was not found"))
     if found:
+        found += file_problems(spec, file)
         raise ScenarioError(source, found)
     if file is None:
         ids, attributes = _sample(spec.size or 0, ontology=ontology, streams=streams)
@@ -76,9 +77,53 @@ def build(
         tiers=reader.tiers(spec, tier),
         beliefs=_beliefs(spec, targets, attributes, reader, ontology=ontology, streams=streams),
         traits=reader.traits(spec),
+        notes=_notes(spec, table),
     )
     reader.problems.stop_if_any()
     return people
+
+
+def file_problems(spec: Population, file: Path | None) -> tuple[Problem, ...]:
+    """Return what can be said of a population's file without an ontology, by key paths."""
+    if file is None:
+        return ()
+    try:
+        return column_problems(spec, read_table(file))
+    except ScenarioError as error:
+        return pointed(error, where="population.source")
+
+
+def column_problems(spec: Population, table: Table) -> tuple[Problem, ...]:
+    """Return what of a population's description does not fit its file, whatever the ontology."""
+    problems = []
+    for key, column in _asked(spec).items():
+        if column not in table.names:
+            hint = did_you_mean(column, table.names, most=len(table.names))
+            names = f"there are {listed(table.names)}{hint}"
+            problems.append((key, f"no column {quoted(column)} in the file; {names}"))
+        elif column not in table.columns:
+            problems.append((key, f"column {quoted(column)} holds no plain values"))
+    if spec.size is not None and spec.size > table.rows:
+        message = f"{spec.size:,} personas from a file of {table.rows:,} rows"
+        problems.append(("size", message))
+    return tuple(Problem(where=f"population.{key}", message=text) for key, text in problems)
+
+
+def _asked(spec: Population) -> dict[str, str]:
+    """Return the columns that the description names, by key path below `population`."""
+    asked = {f"columns.{name}": column for name, column in spec.columns.items()}
+    asked |= {"id_column": spec.id_column} if spec.id_column is not None else {}
+    asked |= {f"personality.columns.{name}": column for name, column in trait_columns(spec)}
+    return asked | {key: value.column for key, value in _column_sources(spec)}
+
+
+def _notes(spec: Population, table: Table) -> tuple[str, ...]:
+    """Return what of the file looks as if it were meant to be used and is not."""
+    unused = [name for name in table.names if name.casefold() == "id"]
+    if spec.id_column is not None or not unused or unused[0] in _asked(spec).values():
+        return ()
+    said = f"the column {quoted(unused[0])} is not read: without id_column, rows are numbered"
+    return (f"{said} p0000, p0001 and so on",)
 
 
 def numbered(count: int) -> tuple[str, ...]:
@@ -106,13 +151,18 @@ def _from_table(
     spec: Population, table: Table, ontology: Ontology, streams: Streams, *, source: str
 ) -> tuple[tuple[str, ...], tuple[Mapping[str, str], ...], Table]:
     """Return sorted ids, their attributes and the table in the same order, cut to the size."""
-    mapped = _mapped_columns(spec, table, ontology, source=source)
+    wrong = Problems(source, list(column_problems(spec, table)))
     problems = Problems(table.source)
     ids = _ids(spec, table, problems)
     columns = {
         attribute.id: _canonical(attribute, column, table, problems)
-        for attribute, column in mapped
+        for attribute, column in _mapped_columns(spec, table, ontology)
     }
+    if wrong.found or problems.found:
+        _Columns(table, numbered(table.rows), problems).read_all(spec)
+    if wrong.found:
+        wrong.take(problems, where="population.source")
+    wrong.stop_if_any()
     problems.stop_if_any()
     order = _chosen(ids, spec.size, streams=streams)
     attributes = _transposed(
@@ -122,25 +172,9 @@ def _from_table(
 
 
 def _mapped_columns(
-    spec: Population, table: Table, ontology: Ontology, *, source: str
+    spec: Population, table: Table, ontology: Ontology
 ) -> list[tuple[Attribute, str]]:
-    asked = {f"columns.{name}": column for name, column in spec.columns.items()}
-    asked |= {"id_column": spec.id_column} if spec.id_column is not None else {}
-    asked |= {key: value.column for key, value in _column_sources(spec)}
-    asked |= {f"personality.columns.{name}": column for name, column in trait_columns(spec)}
-    problems = Problems(source)
-    for key, column in asked.items():
-        if column not in table.names:
-            hint = did_you_mean(column, table.names, most=len(table.names))
-            names = f"there are {listed(table.names)}{hint}"
-            problems.add(f"population.{key}", f"no column {quoted(column)} in the file; {names}")
-        elif column not in table.columns:
-            problems.add(f"population.{key}", f"column {quoted(column)} holds no plain values")
-    if spec.size is not None and spec.size > table.rows:
-        message = f"{spec.size:,} personas from a file of {table.rows:,} rows"
-        problems.add("population.size", message)
     named = [(a, spec.columns.get(a.id, a.id)) for a in ontology.attributes]
-    problems.stop_if_any()
     return [(attribute, column) for attribute, column in named if column in table.columns]
 
 
@@ -152,7 +186,7 @@ def _column_sources(spec: Population) -> list[tuple[str, FromColumn]]:
 
 
 def _ids(spec: Population, table: Table, problems: Problems) -> Sequence[str]:
-    if spec.id_column is None:
+    if spec.id_column not in table.columns:  # none was asked for, or it was complained about
         return numbered(table.rows)
     ids = [name.strip() for name in table.columns[spec.id_column]]
     first: dict[str, int] = {}
@@ -222,10 +256,16 @@ def _refuse_empty(
 class _Columns:
     """Numbers and tiers that stand in columns of the population file."""
 
-    def __init__(self, table: Table, ids: Sequence[str]) -> None:
+    def __init__(self, table: Table, ids: Sequence[str], problems: Problems | None = None) -> None:
         self._table = table
         self.keys = stream_keys(ids)
-        self.problems = Problems(table.source)
+        self.problems = Problems(table.source) if problems is None else problems
+
+    def read_all(self, spec: Population) -> None:
+        """Note what is wrong with all columns that are there, where others have problems."""
+        for key, source in _column_sources(spec):
+            if source.column in self._table.columns:
+                self.tiers(spec, "cheap") if key == "tier" else self.units(source.column)
 
     def activity(self, spec: Population) -> FloatArray:
         if isinstance(spec.activity, FromColumn):

@@ -93,18 +93,31 @@ def _by_attribute(source: ByAttribute, ontology: Ontology) -> Iterator[tuple[str
         yield ".by", _unknown(source.by, names, f"an attribute of {ontology.name}")
         return
     attribute = ontology[source.by]
-    values = [level.id for level in attribute.levels]
     first: dict[str, str] = {}
     for name in source.means:
-        value = _value(attribute, name)
+        value = named_value(attribute, name)
         if value is None:
-            yield f".means.{name}", _unknown(name, values, f"a value of {attribute.id}")
+            yield f".means.{name}", unknown_value(attribute, name)
         elif value in first:
             yield f".means.{name}", f'"{first[value]}" names the same value'
         first.setdefault(value or "", name)
 
 
-def _value(attribute: Attribute, name: str) -> str | None:
+def unknown_value(attribute: Attribute, name: str) -> str:
+    """Return what to say of a name that is no value or band: those that are, and the nearest."""
+    allowed = [level.id for level in attribute.levels]
+    wrong = ""
+    try:
+        attribute.canonical(name)
+    except ValueError as error:
+        wrong = str(error)
+    if not allowed:
+        return f'"{name}" {wrong}'
+    these = "bands are" if attribute.kind == "number" else "there are"
+    return f'"{name}" {wrong}; {these} {listed(allowed)}{did_you_mean(name, allowed)}'
+
+
+def named_value(attribute: Attribute, name: str) -> str | None:
     """Return the value or the band that a name stands for, None when there is none."""
     if attribute.kind == "number" and name in attribute.by_id:
         return name

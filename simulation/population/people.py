@@ -26,6 +26,7 @@ class People:
     take a turn in a tick, in [0, 1].  tiers: (P,) 0 cheap, 1 frontier.  beliefs: (P, T) at tick 0,
     in [0, 1], in the order of the scenario's targets.  traits: (P, n) personality that stands in
     columns of the file, in [0, 1], in the order of its kind's traits; n = 0 without such columns.
+    notes: what of the input had no effect.
     """
 
     ids: tuple[str, ...]
@@ -34,6 +35,7 @@ class People:
     tiers: IntArray
     beliefs: FloatArray
     traits: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Lock the arrays: everybody reads them, nobody may change them."""

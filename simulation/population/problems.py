@@ -24,6 +24,10 @@ class Problems:
         else:
             self.more += 1
 
+    def take(self, other: Problems, *, where: str) -> None:
+        """Note the problems of a file that is named at `where`."""
+        self.found += pointed(other.error(), where=where) if other.found else ()
+
     def stop_if_any(self) -> None:
         """Raise what was found.
 
@@ -37,6 +41,16 @@ class Problems:
         """Return what was found, to be raised."""
         more = [Problem(where="", message=f"and {self.more:,} more problems")] if self.more else []
         return ScenarioError(self.source, [*self.found, *more])
+
+
+def pointed(error: ScenarioError, *, where: str) -> tuple[Problem, ...]:
+    """Return the problems of a file as problems of the key that names the file.
+
+    So that they can be told in one report with those of the scenario, whose lines it gives.
+    """
+    return tuple(
+        Problem(where=where, message=f"{error.source}: {problem}") for problem in error.problems
+    )
 
 
 def quoted(value: str, *, most: int = 80) -> str:

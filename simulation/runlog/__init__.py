@@ -6,7 +6,8 @@ from simulation.runlog.header import STATUSES, RunHeader, RunInfo
 from simulation.runlog.reader import Column, QueryResult, RunFile, Table
 from simulation.runlog.reference import reference
 from simulation.runlog.schema import SCHEMA_VERSION
-from simulation.runlog.writer import RunWriter
+from simulation.runlog.signals import Signals
+from simulation.runlog.writer import RunWriter, check_free
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -17,6 +18,8 @@ __all__ = [
     "RunHeader",
     "RunInfo",
     "RunWriter",
+    "Signals",
     "Table",
+    "check_free",
     "reference",
 ]

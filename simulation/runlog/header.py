@@ -62,6 +62,14 @@ def _stored(name: str, value: Any) -> Any:
     return storable(value) if isinstance(value, str) else value
 
 
+def _object(text: str) -> Any:
+    """Return the object that a JSON text holds; anything else in its place is an error."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise TypeError(f"{text[:20]!r} is no JSON object")
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """The row of table `run` as it stands in a file.
@@ -78,9 +86,13 @@ class RunInfo:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> RunInfo:
-        """Return the values of a row of `run`, its JSON parsed."""
+        """Return the values of a row of `run`, its JSON parsed.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no such row.
+        """
         known = {
-            field.name: json.loads(row[field.name]) if field.name in _JSON else row[field.name]
+            field.name: _object(row[field.name]) if field.name in _JSON else row[field.name]
             for field in fields(RunHeader)
         }
         known["settings"] = tuple(known["settings"])  # DuckDB gives a list

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
+
+import duckdb
 
 from simulation.errors import RunFileError, UsageError
 from simulation.spelling import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _HOLDER = re.compile(r"lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
@@ -18,6 +22,9 @@ _NO_COLUMN = re.compile(
     r'|Table "(?P<table>.+?)" does not have a column named "(?P<member>.+?)"'
 )
 _CANDIDATES = re.compile(r"Candidate bindings:(?P<names>.*)")
+_SHOWN = 200  # characters of a name that is no name
+_VALUE = r"(?:[=<>]|\blike|\bin\s*\([^)]*)\s*[\"(]?$"  # what stands before a value
+_LINE = re.compile(r"^LINE \d+: (?P<sql>.*)\n(?P<place> *)\^", re.MULTILINE)
 _QUOTED = re.compile(r'"([^"]+)"')
 
 
@@ -25,6 +32,8 @@ def missing(path: Path) -> RunFileError:
     """Return the error for a path at which there is no file."""
     if path.is_dir():
         return RunFileError(f"{path} is a folder; name a run database in it")
+    if path.exists():
+        return RunFileError(f"{path} is a pipe or a device; a run database is a file")
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".duckdb"]
     except OSError:
@@ -45,9 +54,59 @@ def cannot_open(path: Path, error: Exception) -> RunFileError:
         return RunFileError(f"{path} is being written by this very process; close it first")
     if "WAL" in said:
         return RunFileError(_damaged_wal(path, said))
-    if "not a valid DuckDB database" in said:
-        return RunFileError(f"{path} is no run database, or is damaged: DuckDB cannot read it")
+    if _DAMAGE.search(said):
+        return damaged(path, error)
     return RunFileError(f"{path} cannot be opened: {said}")
+
+
+_CUT_SHORT = "Could not read enough bytes"
+_DAMAGE = re.compile(rf"not a valid DuckDB database|[Cc]orrupt|{_CUT_SHORT}|deserializ", re.ASCII)
+
+
+def is_damage(error: Exception) -> bool:
+    """Return whether an error of DuckDB speaks of the bytes of the file, not of the query."""
+    return isinstance(error, duckdb.IOException | duckdb.FatalException) or (
+        isinstance(error, duckdb.Error) and _DAMAGE.search(str(error)) is not None
+    )
+
+
+def damaged(path: Path | None, error: Exception) -> RunFileError:
+    """Return the error for a file whose bytes are not those of a run."""
+    said = str(error)
+    why = "it was cut short" if _CUT_SHORT in said else f"DuckDB cannot read it ({said})"
+    if "not a valid DuckDB database" in said:
+        why = "DuckDB cannot read it"
+    return RunFileError(f"{path or 'the run'} is no run database, or is damaged: {why}")
+
+
+def interrupted(error: Exception) -> bool:
+    """Return whether an error is what DuckDB makes of Ctrl-C."""
+    return isinstance(error, duckdb.InterruptException) or (
+        type(error) is RuntimeError and str(error) == "Query interrupted"
+    )
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Give DuckDB's answer to Ctrl-C its name back.
+
+    Raises:
+        KeyboardInterrupt: DuckDB was interrupted within the block.
+    """
+    try:
+        yield
+    except (RuntimeError, duckdb.Error) as error:
+        if interrupted(error):
+            raise KeyboardInterrupt from error
+        raise
+
+
+def unusable_name(path: Path, why: str) -> RunFileError:
+    """Return the error for a name that no file can have."""
+    shown = str(path)
+    if len(shown) > _SHOWN:
+        shown = f"{shown[:_SHOWN]}…"
+    return RunFileError(f"{shown} cannot be the name of a run database: {why}")
 
 
 def _damaged_wal(path: Path, said: str) -> str:
@@ -93,7 +152,7 @@ def cannot_write(path: Path | None, what: str, error: Exception) -> RunFileError
     return RunFileError(f"{what} could not be written to {path or 'memory'}: {said}")
 
 
-def bad_query(error: Exception, columns: dict[str, tuple[str, ...]]) -> UsageError:
+def bad_query(error: Exception, columns: Mapping[str, tuple[str, ...]]) -> UsageError:
     """Return the error for SQL that DuckDB refuses.
 
     columns: table or view name: its columns.
@@ -116,4 +175,18 @@ def _no_column(found: re.Match[str], known: tuple[str, ...], said: str) -> str:
     near = _CANDIDATES.search(said)
     candidates = [each.split(".")[-1] for each in _QUOTED.findall(near["names"] if near else "")]
     of = f'\nColumns of "{found["table"]}": {", ".join(known)}' if known else ""
-    return f'there is no column "{name}" here{did_you_mean(name, (*known, *candidates))}{of}'
+    hint = did_you_mean(name, (*known, *candidates))
+    if found["name"] and (not hint or _stands_for_a_value(said)):
+        quoted = name.replace("'", "''")
+        hint += f"{'' if hint else ';'} text needs single quotes: '{quoted}'"
+    return f'there is no column "{name}" here{hint}{of}'
+
+
+def _stands_for_a_value(said: str) -> bool:
+    """Return whether the unknown name stands where a value does, such as behind `=`."""
+    line = _LINE.search(said)
+    if line is None:
+        return False
+    # The mark stands under the statement, which DuckDB shows behind "LINE 1: ".
+    before = line[0].partition("\n")[0][: len(line["place"])]
+    return re.search(_VALUE, before, re.IGNORECASE) is not None

@@ -7,6 +7,7 @@ a SELECT or PRAGMA table_info gets through.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +18,19 @@ import duckdb
 from simulation.errors import UsageError
 from simulation.runlog import problems
 from simulation.runlog.header import RunInfo
+from simulation.runlog.names import absolute
 from simulation.runlog.schema import CONNECTION, SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
 _READING = {**CONNECTION, "lock_configuration": True}
 _TABLE_INFO = re.compile(r"\s*PRAGMA\s+table_info\b", re.IGNORECASE)
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?(\([^)]*\)\s*)?", re.IGNORECASE)
+
+_MOST = 2**62  # rows; DuckDB counts in 64 bits
 
 _ONLY_READ = (
     "a run database is only read: {kind} is refused. Allowed is one SELECT, DESCRIBE, SHOW, "
@@ -89,16 +93,24 @@ class RunFile:
                 another process, or has a newer layout.
         """
         path = Path(path)
+        name = absolute(path)
         if not path.is_file():
             raise problems.missing(path)
+        with problems.interruptible():
+            try:
+                connection = duckdb.connect(name, read_only=True, config=_READING)
+            except duckdb.Error as error:
+                raise problems.cannot_open(path, error) from error
         try:
-            connection = duckdb.connect(str(path), read_only=True, config=_READING)
-        except duckdb.Error as error:
-            raise problems.cannot_open(path, error) from error
-        try:
-            _check_version(connection, path)
-            return cls(connection, path)
-        except (KeyError, TypeError, ValueError) as error:  # a table `run` of somebody else's
+            with reading(path):
+                _check_version(connection, path)
+                return cls(connection, path)
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ) as error:  # a table `run` of somebody else's
             connection.close()
             raise problems.no_run(path) from error
         except BaseException:
@@ -106,7 +118,15 @@ class RunFile:
             raise
 
     def tables(self) -> tuple[Table, ...]:
-        """Return all tables, then all views, with the meaning of each column."""
+        """Return all tables, then all views, with the meaning of each column.
+
+        Raises:
+            RunFileError: the file is damaged.
+        """
+        with reading(self.path):
+            return self._tables()
+
+    def _tables(self) -> tuple[Table, ...]:
         return tuple(
             Table(
                 name=name,
@@ -131,17 +151,14 @@ class RunFile:
 
         Raises:
             UsageError: the statement does more than read, or is wrong.
+            RunFileError: the file is damaged.
         """
-        cursor = self._connection.cursor()
-        try:
+        with self._asking(sql) as cursor:
             self._check_reads(cursor, sql)
             cursor.execute(sql, list(parameters))
             description = cursor.description or ()
-            rows = cursor.fetchall() if limit is None else cursor.fetchmany(limit + 1)
-        except duckdb.Error as error:
-            raise self._bad_query(error) from error
-        finally:
-            cursor.close()
+            most = None if limit is None else min(limit, _MOST)
+            rows = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
         return QueryResult(
             columns=tuple(column[0] for column in description),
             types=tuple(str(column[1]) for column in description),
@@ -154,16 +171,12 @@ class RunFile:
 
         Raises:
             UsageError: the statement is no SELECT, or is wrong.
+            RunFileError: the file is damaged.
         """
-        cursor = self._connection.cursor()
-        try:
+        with self._asking(sql) as cursor:
             if self._check_reads(cursor, sql) is not duckdb.StatementType.SELECT:
                 raise UsageError("only the answer to a SELECT can be had as a table")
             return cursor.sql(sql).to_arrow_table()
-        except duckdb.Error as error:
-            raise self._bad_query(error) from error
-        finally:
-            cursor.close()
 
     def close(self) -> None:
         """Close the file."""
@@ -181,6 +194,25 @@ class RunFile:
     ) -> None:
         """Close the file."""
         self.close()
+
+    @contextlib.contextmanager
+    def _asking(self, sql: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield a cursor for a statement, and say what is wrong with the statement or the file."""
+        try:
+            sql.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError("the query cannot be run: it is not valid UTF-8") from error
+        cursor = self._connection.cursor()
+        try:
+            with reading(self.path):
+                try:
+                    yield cursor
+                except duckdb.Error as error:
+                    if problems.is_damage(error) or problems.interrupted(error):
+                        raise
+                    raise self._bad_query(error) from error
+        finally:
+            cursor.close()
 
     @staticmethod
     def _check_reads(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.StatementType:
@@ -218,10 +250,29 @@ class RunFile:
         ).fetchall()
 
 
+@contextlib.contextmanager
+def reading(path: Path | None) -> Iterator[None]:
+    """Say it of the file when DuckDB fails within the block.
+
+    Raises:
+        RunFileError: the file is damaged.
+        KeyboardInterrupt: DuckDB was interrupted.
+    """
+    with problems.interruptible():
+        try:
+            yield
+        except duckdb.Error as error:
+            if problems.interrupted(error):
+                raise
+            raise problems.damaged(path, error) from error
+
+
 def _check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     try:
         found = connection.execute("SELECT CAST(schema_version AS INTEGER) FROM run").fetchall()
     except duckdb.Error as error:
+        if problems.is_damage(error) or problems.interrupted(error):
+            raise
         raise problems.no_run(path) from error
     if len(found) != 1:
         raise problems.no_run(path)

@@ -46,8 +46,8 @@ COMMENT ON COLUMN run.encoder IS 'name of the sentence encoder';
 COMMENT ON COLUMN run.encoder_sha256 IS 'SHA-256 of the encoder''s table or weights; NULL where it has none';
 COMMENT ON COLUMN run.models IS 'language models by tier: provider, model and settings; never a key';
 COMMENT ON COLUMN run.packages IS 'versions of Python and of the packages that shape results';
-COMMENT ON COLUMN run.parent_run_id IS 'the run that this one was forked from; NULL for none';
-COMMENT ON COLUMN run.forked_at_tick IS 'last tick shared with the parent run; NULL for none';
+COMMENT ON COLUMN run.parent_run_id IS 'the run that this one was forked from; NULL for none, as always in this version';
+COMMENT ON COLUMN run.forked_at_tick IS 'last tick shared with the parent run; NULL for none, as always in this version';
 
 CREATE TABLE personas (
     persona_id VARCHAR NOT NULL,
@@ -69,7 +69,7 @@ COMMENT ON COLUMN personas.persona_index IS 'place of the persona when ids are s
 COMMENT ON COLUMN personas.attributes IS 'the persona''s attributes after the ontology';
 COMMENT ON COLUMN personas.persona_block IS 'what the persona is told about itself at every turn';
 COMMENT ON COLUMN personas.block_sha256 IS 'SHA-256 of persona_block, hexadecimal';
-COMMENT ON COLUMN personas.personality_kind IS 'none, attachment or big_five';
+COMMENT ON COLUMN personas.personality_kind IS 'none, attachment or big_five; always none in this version';
 COMMENT ON COLUMN personas.personality IS
     'attachment (anxiety, avoidance) or Big Five (O, C, E, A, N), each in [0, 1]; NULL for none';
 COMMENT ON COLUMN personas.gains IS
@@ -78,7 +78,7 @@ COMMENT ON COLUMN personas.reflection_interval IS 'turns between two reflections
 COMMENT ON COLUMN personas.activity IS 'probability of taking a turn in a tick, [0, 1]';
 COMMENT ON COLUMN personas.tier IS 'tier of the persona''s model: cheap or frontier';
 COMMENT ON COLUMN personas.quarantined_tick IS
-    'tick from which the persona takes no more turns after a fault; NULL for never';
+    'tick from which the persona takes no more turns after a fault; NULL for never, as always in this version';
 
 CREATE TABLE claims (
     claim_id VARCHAR NOT NULL,
@@ -205,7 +205,7 @@ COMMENT ON COLUMN turns.text IS 'what it said; empty when the action has no word
 COMMENT ON COLUMN turns.importance IS 'importance of the turn''s memory, [0, 1]';
 COMMENT ON COLUMN turns.max_abs_delta IS 'largest applied belief change of the turn, [0, 1]';
 COMMENT ON COLUMN turns.source IS
-    'who answered: rule, model, replay or fallback (the rule model, after a failed answer)';
+    'who answered: rule, model or fallback (the rule model, after a failed answer)';
 COMMENT ON COLUMN turns.error IS 'why the model''s own answer was not used; NULL for none';
 
 CREATE TABLE belief_changes (
@@ -254,9 +254,9 @@ COMMENT ON COLUMN memories.tick IS 'tick in which it was written; it can be reca
 COMMENT ON COLUMN memories.kind IS 'turn, reflection or seed (given at the start)';
 COMMENT ON COLUMN memories.text IS 'the memory in the persona''s own words';
 COMMENT ON COLUMN memories.importance IS '[0, 1]';
-COMMENT ON COLUMN memories.valence IS 'affect of the memory, [-1, 1]; NULL without affect';
-COMMENT ON COLUMN memories.arousal IS 'affect of the memory, [0, 1]; NULL without affect';
-COMMENT ON COLUMN memories.dominance IS 'affect of the memory, [0, 1]; NULL without affect';
+COMMENT ON COLUMN memories.valence IS 'affect of the memory, [-1, 1]; NULL without affect, as always in this version';
+COMMENT ON COLUMN memories.arousal IS 'affect of the memory, [0, 1]; NULL without affect, as always in this version';
+COMMENT ON COLUMN memories.dominance IS 'affect of the memory, [0, 1]; NULL without affect, as always in this version';
 COMMENT ON COLUMN memories.specificity IS 'specific or overgeneral';
 COMMENT ON COLUMN memories.claim_id IS 'claim that it is about; NULL for none';
 COMMENT ON COLUMN memories.stance IS 'how the persona felt about the claim then: -1 against, 1 for; NULL for none';
@@ -319,7 +319,7 @@ CREATE TABLE gates (
     draw DOUBLE,
     fired BOOLEAN NOT NULL
 );
-COMMENT ON TABLE gates IS 'One row per decision of the redirection gate.';
+COMMENT ON TABLE gates IS 'One row per decision of the redirection gate. Empty in this version.';
 COMMENT ON COLUMN gates.tick IS 'tick of the turn';
 COMMENT ON COLUMN gates.persona_id IS 'persona that recalled';
 COMMENT ON COLUMN gates.step IS 'step of the search, from 1';
@@ -351,7 +351,7 @@ CREATE TABLE affects (
     state_arousal DOUBLE,
     state_dominance DOUBLE
 );
-COMMENT ON TABLE affects IS 'One row per appraisal.';
+COMMENT ON TABLE affects IS 'One row per appraisal. Empty in this version.';
 COMMENT ON COLUMN affects.tick IS 'tick of the turn';
 COMMENT ON COLUMN affects.persona_id IS 'persona that felt it';
 COMMENT ON COLUMN affects.phase IS 'in (what it perceived) or out (its own reply)';
@@ -378,7 +378,7 @@ COMMENT ON COLUMN reflections.tick IS 'tick of the reflection';
 COMMENT ON COLUMN reflections.persona_id IS 'persona that reflected';
 COMMENT ON COLUMN reflections.trigger IS 'cadence or sharp_move';
 COMMENT ON COLUMN reflections.source IS
-    'who answered: rule, model, replay or fallback (by rule, after a failed answer)';
+    'who answered: rule, model or fallback (by rule, after a failed answer)';
 COMMENT ON COLUMN reflections.memory_ids IS 'memories that it wrote';
 COMMENT ON COLUMN reflections.error IS 'why the model''s own answer was not used; NULL for none';
 
@@ -420,7 +420,8 @@ CREATE TABLE units (
     ended_tick INTEGER,
     merged_into BIGINT
 );
-COMMENT ON TABLE units IS 'Confidence-weighted memory units, in their latest state: one row per unit.';
+COMMENT ON TABLE units IS
+    'Confidence-weighted memory units, in their latest state: one row per unit. Empty in this version.';
 COMMENT ON COLUMN units.unit_id IS 'id of the unit';
 COMMENT ON COLUMN units.persona_id IS 'persona that holds it';
 COMMENT ON COLUMN units.object_type IS 'kind of object, such as brand, claim or peer';
@@ -457,7 +458,7 @@ CREATE TABLE unit_updates (
     weight DOUBLE,
     entropy DOUBLE
 );
-COMMENT ON TABLE unit_updates IS 'One row per change of a memory unit.';
+COMMENT ON TABLE unit_updates IS 'One row per change of a memory unit. Empty in this version.';
 COMMENT ON COLUMN unit_updates.tick IS 'tick of the change';
 COMMENT ON COLUMN unit_updates.persona_id IS 'persona that holds the unit';
 COMMENT ON COLUMN unit_updates.unit_id IS 'unit changed';
@@ -481,7 +482,7 @@ CREATE TABLE surveys (
     answer VARCHAR,
     scale_pmf DOUBLE[]
 );
-COMMENT ON TABLE surveys IS 'One row per survey answer.';
+COMMENT ON TABLE surveys IS 'One row per survey answer. Empty in this version.';
 COMMENT ON COLUMN surveys.tick IS 'tick of the survey';
 COMMENT ON COLUMN surveys.persona_id IS 'persona that was asked';
 COMMENT ON COLUMN surveys.question_id IS 'id of the question in the scenario';
@@ -508,14 +509,15 @@ CREATE TABLE model_calls (
     outcome VARCHAR NOT NULL,
     error VARCHAR
 );
-COMMENT ON TABLE model_calls IS 'One row per call to a language model; the rule model makes none.';
+COMMENT ON TABLE model_calls IS
+    'One row per call to a language model; the rule model makes none. Empty in this version.';
 COMMENT ON COLUMN model_calls.call_id IS 'id of the call';
 COMMENT ON COLUMN model_calls.tick IS
     'tick that asked; may be last_tick + 1 after a crash, so that nothing paid for is lost';
 COMMENT ON COLUMN model_calls.persona_id IS 'persona that was asked';
 COMMENT ON COLUMN model_calls.purpose IS
     'turn, reflection, probe, appraisal, importance, extraction, controller, survey or interview';
-COMMENT ON COLUMN model_calls.provider IS 'who was asked, for example anthropic or openai';
+COMMENT ON COLUMN model_calls.provider IS 'who was asked';
 COMMENT ON COLUMN model_calls.model IS 'name of the model';
 COMMENT ON COLUMN model_calls.request_sha256 IS 'SHA-256 of the request, hexadecimal';
 COMMENT ON COLUMN model_calls.request IS 'the request, without keys and headers';

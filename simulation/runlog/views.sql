@@ -398,7 +398,7 @@ WITH events AS (
         'changed belief',
         target || ' ' || format('{:.3f}', before) || ' -> ' || format('{:.3f}', after)
         || CASE phase WHEN 'reflection' THEN ' on reflection' ELSE '' END
-        || coalesce(' because of ' || coalesce(author || ': ' || posts.text, cause_stimulus_id), ''),
+        || coalesce(' mainly because of ' || coalesce(author || ': ' || posts.text, cause_stimulus_id), ''),
         target, after
     FROM belief_changes AS changes LEFT JOIN posts ON posts.post_id = cause_post_id
     UNION ALL
@@ -410,9 +410,11 @@ WITH events AS (
     UNION ALL
     SELECT
         tick, persona_id, 7, 0, 'reflected',
-        trigger || CASE source WHEN 'fallback' THEN ' (by rule, after a failed answer)' ELSE '' END,
+        CASE trigger WHEN 'sharp_move' THEN 'after a sharp move'
+            ELSE 'after ' || reflection_interval || ' turns' END
+        || CASE source WHEN 'fallback' THEN ' (by rule, after a failed answer)' ELSE '' END,
         NULL, NULL
-    FROM reflections
+    FROM reflections LEFT JOIN personas USING (persona_id)
     UNION ALL
     SELECT
         evicted_tick, persona_id, 10, memory_id, 'forgot',

@@ -8,7 +8,7 @@ happens at creation, at the end, and in between only for every 256 MB of log.
 from __future__ import annotations
 
 import contextlib
-import os
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from simulation.errors import RunFileError
 from simulation.runlog import problems
 from simulation.runlog.columns import arrow_table
 from simulation.runlog.header import STATUSES
+from simulation.runlog.names import absolute, check_local
 from simulation.runlog.reader import RunFile
 from simulation.runlog.schema import CONNECTION, SCHEMA_VERSION, layout
 
@@ -48,6 +49,7 @@ class RunWriter:
         self.last_tick = -1
         self._connection = connection
         self._finished = False
+        self._folders: list[Path] = []  # made for this file
         self._types: dict[str, dict[str, str]] = {}
         columns = connection.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
@@ -70,11 +72,18 @@ class RunWriter:
             _lay_out(connection, run)
             return cls(connection, None)
         path = Path(path)
+        check_free(path)
+        folders = _missing_folders(path)
         try:
-            _create_file(path, run)
-            return cls(duckdb.connect(str(path), config=_WRITING), path)
+            writer = cls(_create_file(path, run), path)
         except (OSError, duckdb.Error) as error:
+            _remove_empty(folders)
             raise problems.cannot_write(path, "a new run", error) from error
+        except BaseException:
+            _remove_empty(folders)
+            raise
+        writer._folders = folders
+        return writer
 
     def write(self, records: TickRecords, *, wall_s: float) -> None:
         """Write all rows of the next tick in one transaction.
@@ -88,7 +97,7 @@ class RunWriter:
         if records.tick != self.last_tick + 1:
             raise ValueError(f"tick {records.tick} cannot follow tick {self.last_tick}")
         try:
-            with self._transaction():
+            with problems.interruptible(), self._transaction():
                 for rows in records.rows:
                     self._put(rows, wall_s)
                 self._connection.execute("UPDATE run SET last_tick = ?", [records.tick])
@@ -124,6 +133,15 @@ class RunWriter:
             self._connection.close()
         except duckdb.Error as error:
             raise problems.cannot_write(self.path, "the last ticks", error) from error
+
+    def discard(self) -> None:
+        """Close the file and remove it, with the folders that were made for it."""
+        with contextlib.suppress(RunFileError):
+            self.close()
+        self._finished = True
+        if self.path is not None:
+            _unlink(Path(absolute(self.path)))
+        _remove_empty(self._folders)
 
     def reader(self) -> RunFile:
         """Return a reader of what has been written so far, in this process."""
@@ -205,21 +223,54 @@ def _lay_out(connection: duckdb.DuckDBPyConnection, run: RunHeader) -> None:
     connection.commit()
 
 
-def _create_file(path: Path, run: RunHeader) -> None:
-    """Make the file under a passing name and then give it its own, so that it is never half."""
+def check_free(path: Path) -> None:
+    """Check that a new run can have this name, as far as names go.
+
+    Raises:
+        RunFileError: it is taken, or no name of a file on this machine.
+    """
+    check_local(path)
+    absolute(path)
     if path.exists():
         raise problems.exists(path)
     if path.with_name(f"{path.name}.wal").exists():
         raise problems.leftover_wal(path)
+
+
+def _create_file(path: Path, run: RunHeader) -> duckdb.DuckDBPyConnection:
+    """Make the file under a passing name and then give it its own, so that it is never half."""
+    path = Path(absolute(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    draft = path.with_name(f".{uuid.uuid4().hex}.new")
     try:
         with duckdb.connect(str(draft), config=_WRITING) as connection:
             _lay_out(connection, run)
         _rename(draft, path)
     finally:
-        draft.unlink(missing_ok=True)
-        draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
+        _unlink(draft)
+    try:
+        return duckdb.connect(str(path), config=_WRITING)
+    except duckdb.Error:
+        _unlink(path)
+        raise
+
+
+def _unlink(path: Path) -> None:
+    """Remove a database that nobody has seen yet, and its log."""
+    path.unlink(missing_ok=True)
+    path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+
+
+def _missing_folders(path: Path) -> list[Path]:
+    """Return the folders of a path that are not there, the innermost first."""
+    return [folder for folder in path.parents if not folder.exists()]
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove folders that were made for a run that did not come about."""
+    for folder in folders:
+        with contextlib.suppress(OSError):  # it holds the run, or was never made
+            folder.rmdir()
 
 
 def _rename(draft: Path, path: Path) -> None:

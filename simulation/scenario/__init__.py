@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from simulation.scenario.effects import without_effect
 from simulation.scenario.model import ACTIONS, TIERS, Action, Scenario, Tier
 from simulation.scenario.parameters import flatten, json_schema, starter
-from simulation.scenario.reading import Access, Loaded, load_scenario, load_text, read_scenario
+from simulation.scenario.reading import (
+    Access,
+    DraftError,
+    Loaded,
+    load_scenario,
+    load_text,
+    read_scenario,
+)
 
 __all__ = [
     "ACTIONS",
     "TIERS",
     "Access",
     "Action",
+    "DraftError",
     "Loaded",
     "Scenario",
     "Tier",
@@ -20,4 +29,5 @@ __all__ = [
     "load_text",
     "read_scenario",
     "starter",
+    "without_effect",
 ]

@@ -18,7 +18,7 @@ from simulation.spelling import did_you_mean, listed
 from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simulation.scenario.draft import Draft
     from simulation.yaml_reading import KeyPath
@@ -33,9 +33,23 @@ _APPRAISERS = frozenset({"embedding", "lexicon", "model"})
 _NO_DEGREE = frozenset({"none", "edges"})
 
 
-def check(draft: Draft, *, allow_hosts: Sequence[str] = ()) -> list[tuple[KeyPath, str]]:
-    """Return every problem of references and combinations, each as (key path, message)."""
+def check(
+    draft: Draft,
+    *,
+    allow_hosts: Sequence[str] = (),
+    cut_off: Callable[[KeyPath, int], bool] = lambda _place, _tick: False,
+) -> list[tuple[KeyPath, str]]:
+    """Return every problem of references and combinations, each as (key path, message).
+
+    cut_off: whether a tick beyond the horizon is only so since the horizon was set shorter.
+    """
     found = [problem for rule in _CHECKS for problem in islice(rule(draft), MOST)]
+    late = (each for each in _late_ticks(draft) if not cut_off(each[0], each[1]))
+    horizon = draft.value("horizon")
+    found += [
+        (place, f"must be between 1 and the horizon ({horizon}), not {tick}")
+        for place, tick in islice(late, MOST)
+    ]
     return [*found, *_addresses(draft, allow_hosts)]
 
 
@@ -102,7 +116,8 @@ def _stimulus_claims(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
             yield place, _reference(name, claims, "a claim of the brief", "claims")
 
 
-def _stimulus_ticks(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
+def _late_ticks(draft: Draft) -> Iterator[tuple[KeyPath, int]]:
+    """Yield the ticks of stimuli that lie beyond the horizon."""
     horizon = draft.value("horizon")
     if not _whole(horizon):
         return
@@ -111,7 +126,7 @@ def _stimulus_ticks(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
         ticks = [((*place, i), tick) for i, tick in draft.items(*place)]
         for where, tick in ticks or [(place, draft.value(*place))]:
             if _whole(tick) and tick > horizon:
-                yield where, f"must be between 1 and the horizon ({horizon}), not {tick}"
+                yield where, tick
 
 
 def _stimulus_ids(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
@@ -287,7 +302,6 @@ _CHECKS = (
     _brief,
     _weights,
     _stimulus_claims,
-    _stimulus_ticks,
     _repeated_ticks,
     _stimulus_ids,
     _population,

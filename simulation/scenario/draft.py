@@ -25,14 +25,14 @@ class Draft:
     def __init__(self, data: Any, broken: AbstractSet[KeyPath] = frozenset()) -> None:
         """Keep the data (dict, list or tuple, scalars) and the broken places."""
         self._data = data
-        self._broken = broken
+        self.broken = broken
 
     def value(self, *path: Key) -> Any:
         """Return the value of a place: as written, else its default, else None.
 
         None also when the place or one above it is broken; a container may hold broken places.
         """
-        if lies_in(path, self._broken):
+        if lies_in(path, self.broken):
             return None
         found, there = _walk(self._data, path)
         return found if there and found is not None else _walk(_defaults(), path)[0]

@@ -79,7 +79,7 @@ class Finder:
         if self.folder is None:
             return None
         candidates = (f"{name}.yaml", f"ontology/{name}.yaml")
-        found = (file for file in candidates if (self.folder / file).exists())
+        found = (file for file in candidates if _exists(self.folder / file))
         return next(found, None)
 
     def _is_a_model_folder(self, draft: Draft, model: str) -> bool:
@@ -151,7 +151,9 @@ def _exists(path: Path) -> bool:
 
 
 def _missing(name: str, candidates: list[Path]) -> str:
-    folders = " or ".join(quoted(str(path.parent), 200) for path in candidates)
+    # The folders as they are, not as they were put together: "a/../b" is "b", and told once.
+    looked = dict.fromkeys(os.path.normpath(path.parent) for path in candidates)
+    folders = " or ".join(quoted(folder, 200) for folder in looked)
     hint = next(filter(None, map(nearest_file, candidates)), None)
     also = f"; did you mean {quoted(hint)}?" if hint else ""
     return f"there is no file {quoted(Path(name).name)} in {folders}{also}"

@@ -20,6 +20,7 @@ VISIBLE_PATTERN = r"\S"
 
 Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
 Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE_PATTERN)]
+FileName = Annotated[str, Field(min_length=1, max_length=1_000, pattern=VISIBLE_PATTERN)]
 Tick = Annotated[int, Field(ge=1)]
 
 Action = Literal[
@@ -283,7 +284,7 @@ class Population(Part):
         le=10_000_000,
         description="Number of personas; for a file: take this many, drawn with the seed.",
     )
-    source: Text = Field(
+    source: FileName = Field(
         default="sample",
         description="`sample` draws from the ontology; otherwise a CSV or Parquet file.",
     )
@@ -317,7 +318,10 @@ class Graph(Part):
         "edges, or no ties at all.",
     )
     degree: int = Field(
-        default=8, ge=0, description="Mean number of ties of a persona (all kinds but edges)."
+        default=8,
+        ge=0,
+        le=1_000_000,
+        description="Mean number of ties of a persona (all kinds but edges).",
     )
     rewire: Unit = Field(default=0.1, description="watts_strogatz: chance to rewire a tie.")
     by: tuple[Text, ...] = Field(
@@ -327,7 +331,9 @@ class Graph(Part):
         default=0.8,
         description="stochastic_block, homophily: share of ties inside the own group.",
     )
-    file: Text | None = Field(default=None, description="edges: a file of `source target` lines.")
+    file: FileName | None = Field(
+        default=None, description="edges: a file of `source target` lines."
+    )
     directed: bool = Field(default=False, description="edges: a line is one follow, not two.")
     assign: Literal["by_id", "permutation"] = Field(
         default="by_id",
@@ -368,13 +374,18 @@ class Stimulus(Part):
     claim: str | None = Field(
         default=None, description="Claim of the brief that it is about, by id; default none."
     )
-    stance: Signed = Field(default=1.0, description="-1 denies the claim, 1 affirms it.")
+    stance: Signed | None = Field(
+        default=None,
+        description="-1 denies the claim, 1 affirms it; default by kind: correction -1, question "
+        "0, all others 1.",
+    )
     credibility: Unit | None = Field(
         default=None, description="Of the source; default by kind (rule.credibility)."
     )
     reach: Unit = Field(default=1.0, description="Share of the audience that is shown it.")
     audience: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="Attribute: values; empty means everyone."
+        default_factory=dict,
+        description="Attribute: values, or bands of a number; empty means everyone.",
     )
 
 
@@ -386,7 +397,7 @@ class SlotsPerTier(Part):
 
 
 class Recall(Part):
-    """Which memories come back (method.md 3 and 8)."""
+    """Which memories come back (docs/turn.md, "What comes back"; docs/persmem.md)."""
 
     mode: RecallMode | None = Field(
         default=None,
@@ -405,7 +416,7 @@ class Recall(Part):
 
 
 class Importance(Part):
-    """How much a turn matters (method.md 2)."""
+    """How much a turn matters to the memory of it (docs/turn.md, "What it remembers")."""
 
     ignore: Unit = Field(default=0.05, description="ignore")
     react: Unit = Field(default=0.2, description="like, upvote, downvote, follow")
@@ -418,13 +429,16 @@ class Importance(Part):
 
 
 class Memory(Part):
-    """The store of episodes (method.md 2)."""
+    """The store of episodes (docs/turn.md, "What it remembers")."""
 
     cap: int = Field(
         default=50, ge=1, le=1000, description="Memories kept per persona; then some are evicted."
     )
     reflection_cap: int | None = Field(
-        default=None, ge=1, description="Most reflections kept per persona; default no limit."
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Most reflections kept per persona; default no limit.",
     )
     importance: Importance = Field(
         default=Importance(), description="Importance of a turn's memory, by its action."
@@ -432,10 +446,13 @@ class Memory(Part):
 
 
 class Reflection(Part):
-    """When a persona consolidates (method.md 4)."""
+    """When a persona consolidates (docs/turn.md, "When it reflects")."""
 
     interval_min: int = Field(
-        default=4, ge=1, description="Shortest interval between reflections, in turns."
+        default=4,
+        ge=1,
+        le=1_000_000,
+        description="Shortest interval between reflections, in turns.",
     )
     interval_spread: int = Field(
         default=5,
@@ -444,16 +461,19 @@ class Reflection(Part):
         description="Number of different intervals; personas are spread over them.",
     )
     sharp_move: Unit = Field(
-        default=0.3, description="A belief change of at least this much triggers a reflection."
+        default=0.3,
+        description="A belief change of more than this in one turn triggers a reflection.",
     )
     importance: Unit = Field(default=0.85, description="Importance of a reflection's memory.")
 
 
 class Probes(Part):
-    """Drift probes (method.md 5)."""
+    """Drift probes (docs/turn.md, "Probes")."""
 
     share: Unit = Field(default=0.02, description="Of the active personas; 0 turns probes off.")
-    every: int = Field(default=10, ge=1, description="Ticks between two rounds of probes.")
+    every: int = Field(
+        default=10, ge=1, le=1_000_000, description="Ticks between two rounds of probes."
+    )
     questions: int = Field(
         default=2, ge=1, le=10, description="Questions put to a probed persona."
     )
@@ -490,11 +510,11 @@ class ModelSpec(Part):
 
     provider: Literal["rule", "anthropic", "openai"] = Field(
         default="rule",
-        description="`rule` is the embedded opinion model and needs no key; `openai` is also any "
-        "compatible server, by `base_url`.",
+        description="`rule` is the embedded opinion model, needs no key and is the only one that "
+        "this version runs; the others come with a later version.",
     )
     model: Text | None = Field(
-        default=None, description="Name of the model; all providers but `rule` need one."
+        default=None, description="Name of a language model, for a later version; `rule` has none."
     )
     base_url: Text | None = Field(
         default=None,
@@ -504,7 +524,9 @@ class ModelSpec(Part):
     temperature: Annotated[float, Field(ge=0.0, le=2.0, allow_inf_nan=False)] | None = Field(
         default=None, description="Sampling temperature; default the provider's."
     )
-    max_tokens: int = Field(default=400, ge=1, description="Longest answer, in tokens.")
+    max_tokens: int = Field(
+        default=400, ge=1, le=1_000_000, description="Longest answer, in tokens."
+    )
 
 
 class Models(Part):
@@ -592,7 +614,7 @@ class Scenario(Part):
     )
     horizon: int = Field(ge=1, le=100_000, description="Number of ticks.")
     brief: Brief = Field(description="The proposition that the population is asked to judge.")
-    ontology: Text = Field(
+    ontology: FileName = Field(
         description="Name of an ontology that ships with the engine, or a YAML file."
     )
     population: Population = Field(description="Who takes part.")
@@ -636,5 +658,5 @@ class Scenario(Part):
 
     @property
     def tau(self) -> float:
-        """Time constant of recency, in ticks (method.md 3)."""
+        """Time constant of recency, in ticks: `recall.tau`, or its default."""
         return self.recall.tau or max(1.0, self.horizon / 4)

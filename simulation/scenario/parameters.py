@@ -26,8 +26,8 @@ def flatten(scenario: Scenario) -> dict[str, Any]:
     """Return every parameter in force by dotted key: `recall.k.cheap`, `rule.persuasion`.
 
     Values are scalars or lists that JSON can hold; `recall.tau` is the resolved time constant, in
-    ticks (method.md 3), `recall.mode` the resolved mode, and `persmem.switches` lists the letters
-    that are on. An empty mapping has no parameters.
+    ticks, `recall.mode` the resolved mode, and `persmem.switches` lists the letters that are on.
+    An empty mapping has no parameters.
     """
     flat = dict(_flat(scenario.model_dump(mode="json"), ""))
     switches = scenario.persmem.switches.model_dump()

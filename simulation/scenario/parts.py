@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+# Numbers without a bound of their own are held where sums and quotients of them stay finite.
+Positive = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)]
 Gain = Annotated[float, Field(ge=0.0, le=100.0, allow_inf_nan=False)]  # a weight, not boundless
 
 

@@ -15,6 +15,7 @@ from simulation.scenario.addresses import KEY_VARIABLES, may_have_key
 from simulation.scenario.checks import check
 from simulation.scenario.draft import Draft
 from simulation.scenario.files import Finder, nearest_file
+from simulation.scenario.mending import mended
 from simulation.scenario.settings import Setting, SettingProblem, apply_settings
 from simulation.scenario.validation import validate
 from simulation.scenario.words import shown
@@ -33,7 +34,7 @@ from simulation.yaml_reading import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from simulation.scenario.model import Scenario
     from simulation.yaml_reading import Key, KeyPath
@@ -56,6 +57,7 @@ class Access:
 
 
 OWN_ONLY = Access()
+_LONGEST_HORIZON = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +111,27 @@ class Loaded:
             path = parse_path(text)
             text = text.rpartition(".")[0]
         return _exact(path or (), self.scenario.model_dump())
+
+
+class DraftError(ScenarioError):
+    """A scenario that cannot be used, and what of it can still be checked.
+
+    rest: the scenario without what was refused, to look for more problems; None when too little
+    is left.  told: the places that have a problem already.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        problems: Sequence[Problem],
+        *,
+        rest: Loaded | None,
+        told: frozenset[KeyPath],
+    ) -> None:
+        """Keep the problems, and what is left."""
+        super().__init__(source, problems)
+        self.rest = rest
+        self.told = told
 
 
 def _exact(path: KeyPath, data: Any) -> KeyPath:
@@ -191,11 +214,15 @@ def _load(
         raise ScenarioError(name, [error.problem]) from error
     if not isinstance(plain.data, dict):
         raise ScenarioError(name, [*plain.problems, _no_mapping(plain.data)])
+    written = plain.data.get("horizon")
     applied = apply_settings(plain, settings)
     set_paths = frozenset(setting.path for setting in applied)
     scenario, complaints = validate(plain.data, words=plain.words, broken=plain.broken)
     draft = Draft(plain.data, plain.broken | {place for place, _ in complaints if place})
-    complaints += check(draft, allow_hosts=access.allow_hosts)
+    refused = draft.broken
+    complaints += check(
+        draft, allow_hosts=access.allow_hosts, cut_off=_cut_off(written, set_paths)
+    )
     finder = Finder(
         folder=folder,
         allowed=access.allow_paths,
@@ -205,20 +232,38 @@ def _load(
     problems = plain.problems + [
         _problem(place, message, plain, set_paths) for place, message in complaints + unusable
     ]
-    if problems or scenario is None:
-        raise ScenarioError(name, problems)
-    return Loaded(
-        scenario=scenario,
-        path=path,
-        text=text,
-        sha256=digest(text, applied),
-        settings=tuple(settings),
-        files=MappingProxyType(files),
-        name=name,
-        lines=MappingProxyType(plain.lines),
-        set_paths=set_paths,
-        access=access,
+    whole = scenario or mended(plain.data, refused)
+    loaded = (
+        None
+        if whole is None
+        else Loaded(
+            scenario=whole,
+            path=path,
+            text=text,
+            sha256=digest(text, applied),
+            settings=tuple(settings),
+            files=MappingProxyType(files),
+            name=name,
+            lines=MappingProxyType(plain.lines),
+            set_paths=set_paths,
+            access=access,
+        )
     )
+    if problems or loaded is None:
+        told = plain.broken | {place for place, _ in complaints + unusable if place}
+        raise DraftError(name, problems, rest=loaded, told=frozenset(told))
+    return loaded
+
+
+def _cut_off(written: object, settings: frozenset[KeyPath]) -> Callable[[KeyPath, int], bool]:
+    """Return whether a late tick of the file is only late since --set made the horizon shorter.
+
+    written: the horizon of the file.
+    """
+    if ("horizon",) not in settings:
+        return lambda _place, _tick: False
+    until = written if isinstance(written, int) else _LONGEST_HORIZON
+    return lambda place, tick: tick <= until and not lies_in(place, settings)
 
 
 def _problem(place: KeyPath, message: str, plain: Plain, settings: frozenset[KeyPath]) -> Problem:

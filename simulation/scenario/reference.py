@@ -36,6 +36,10 @@ problem of a file at once, each with its line and key path.
 - **Servers**: a `base_url` names this machine or the provider's own host (`api.anthropic.com`,
   `api.openai.com`, by https). Any other host needs `--allow-host HOST`. No user name, password,
   query or fragment may stand in it.
+- **Horizon**: a tick beyond it is an error. Where `--set horizon=N` makes it shorter, the stimuli
+  of the file that come later are left out, with a note.
+- **No effect, no silence**: a value that changes nothing where it stands, such as `graph.degree`
+  with kind `edges`, gets a note of `validate` and of the run.
 - **Settings**: `--set path=value` changes one value; the value is YAML:
   `--set population.size=200`, `--set 'stimuli[2].tick=[3, 8]'`. `stimuli.2.tick` is the same
   place; items count from 0. A key with dots or spaces stands in brackets:

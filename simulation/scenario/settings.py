@@ -74,7 +74,8 @@ def _apply(plain: Plain, text: str) -> Setting | None:
         place = _put(plain.data, path, read.data)
     except (_RefusedError, YamlError) as refused:
         message = f"{quoted(text)}: {refused}"
-        plain.problems.append(SettingProblem(where=format_path(path), message=message))
+        where = format_path(_fitting(plain.data, path))
+        plain.problems.append(SettingProblem(where=where, message=message))
         return None
     _forget(plain, place)
     plain.words |= {(*place, *below): word for below, word in read.words.items()}
@@ -114,12 +115,29 @@ def _step(container: Any, key: Key, place: list[Key]) -> Key:
     exact, there = step_into(container, key)
     if isinstance(container, list):
         if not there:
-            raise _RefusedError(f"{here} has {len(container)} items, counted from 0")
+            raise _RefusedError(f"{here} has {_counted(len(container))}")
     elif not isinstance(container, dict):
         raise _RefusedError(f"{here} is {shown(container)} and has no keys; set it as a whole")
     elif not there:
         container[exact] = None
     return exact
+
+
+def _counted(items: int) -> str:
+    """Return how many items there are and how they are counted."""
+    if items == 0:
+        return "no items; set it as a whole"
+    return "1 item: 0" if items == 1 else f"{items} items: 0 to {items - 1}"
+
+
+def _fitting(data: Any, path: KeyPath) -> KeyPath:
+    """Return a path with indices as numbers, as far as the data shows where they are."""
+    place: list[Key] = []
+    for key in path:
+        exact, there = step_into(data, key)
+        place.append(exact)
+        data = data[exact] if there else None
+    return tuple(place)
 
 
 def _forget(plain: Plain, place: KeyPath) -> None:

@@ -105,13 +105,13 @@ def _range(schema: Schema) -> str:
         return f" between {_digits(low)} and {_digits(high)}"
     if low is not None:
         return f" of at least {_digits(low)}"
-    if "exclusiveMinimum" in schema:
-        return f" above {_digits(schema['exclusiveMinimum'])}"
     return ""
 
 
 def _digits(number: float) -> str:
-    return f"{int(number):,}" if float(number).is_integer() else f"{number:g}"
+    if float(number).is_integer():
+        return f"{int(number):,}"
+    return f"{number:f}".rstrip("0")  # 0.000001, not 1e-06
 
 
 def _string(schema: Schema) -> str:

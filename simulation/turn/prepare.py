@@ -154,6 +154,7 @@ def _requests(
         beliefs=world.beliefs[rows],
         initial=world.initial[rows],
         heard=world.heard[rows],
+        decided=world.decided[rows] * scenario.final_actions,
         feed=view,
         recalled=_recalled_view(world, rows, recalled),
         allowed=_allowed(scenario, view, friend, world.decided[rows]),
@@ -190,8 +191,23 @@ def _feed_view(world: World, rows: IntArray, post: IntArray) -> FeedView:
         question=item & asked & (to_me | (event >= 0)),
         outside=item & (_lookup(posts.integers("stimulus"), root) >= 0),
         followable=(author >= 0) & ~world.network.has(rows[:, None], author),
+        origin=_origin(world, rows, post),
         source_names=lambda i: author_name(world, i),
     )
+
+
+def _origin(world: World, rows: IntArray, post: IntArray) -> IntArray:
+    """Return whose words each item shares or comments on, (A, F); -1 for nobody new to follow.
+
+    rows: (A,).  post: (A, F), -1 in an unused slot.
+    """
+    posts = world.posts
+    kind = _lookup(posts.integers("kind"), post)
+    shares = np.isin(kind, [KIND_CODE[name] for name in ("repost", "quote", "comment")])
+    first = _lookup(posts.integers("root"), _lookup(posts.integers("parent"), post))
+    writer = np.where(shares, _lookup(posts.integers("author"), first), -1)
+    known = (writer == rows[:, None]) | world.network.has(rows[:, None], writer)
+    return np.where(known, -1, writer)
 
 
 def author_name(world: World, post: int) -> str:
@@ -228,18 +244,16 @@ def _friend(world: World, streams: Streams, tick: int, rows: IntArray) -> IntArr
     return _lookup(world.network.target, np.where(stop > start, place, -1))
 
 
-def _allowed(
-    scenario: Scenario, view: FeedView, friend: IntArray, decided: BoolArray
-) -> BoolArray:
+def _allowed(scenario: Scenario, view: FeedView, friend: IntArray, decided: IntArray) -> BoolArray:
     """Return which actions are possible now, (A, 15), in the order of `ACTIONS`."""
     allowed = np.zeros((len(friend), len(ACTION_CODE)), dtype=bool)
     has_post = (view.post >= 0).any(axis=1)
     possible = dict.fromkeys(ON_A_POST, has_post)
     possible["answer"] = view.question.any(axis=1)
-    possible["follow"] = view.followable.any(axis=1)
+    possible["follow"] = (view.followable | (view.origin >= 0)).any(axis=1)
     possible["ask_peer"] = (friend >= 0) | (view.author >= 0).any(axis=1)
     if scenario.final_actions:
-        possible["buy"] = possible["reject"] = ~decided
+        possible["buy"] = possible["reject"] = decided == 0
     for action in scenario.actions:
         allowed[:, ACTION_CODE[action]] = possible.get(action, True)
     allowed[~allowed.any(axis=1), ACTION_CODE["ignore"]] = True

@@ -84,13 +84,14 @@ def _target_is_there(requests: TurnRequests, reactions: Reactions, action: IntAr
     feed = requests.feed
     slot = (feed.post == reactions.post[:, None]) & (feed.post >= 0)
     person = (feed.author == reactions.persona[:, None]) & (feed.author >= 0)
+    shared = (feed.origin == reactions.persona[:, None]) & (feed.origin >= 0)
     friend = (requests.friend == reactions.persona) & (requests.friend >= 0)
     there = np.ones(len(requests), dtype=bool)
     on_a_post = np.isin(action, [ACTION_CODE[name] for name in ON_A_POST])
     there[on_a_post] = slot.any(axis=1)[on_a_post]
     rules = {
         "answer": (slot & feed.question).any(axis=1),
-        "follow": (person & feed.followable).any(axis=1),
+        "follow": ((person & feed.followable) | shared).any(axis=1),
         "ask_peer": person.any(axis=1) | friend,
     }
     for name, good in rules.items():

@@ -73,7 +73,7 @@ def reflect(
 
 def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> ReflectionRequests:
     store = world.memory
-    memories = []
+    memories, views = [], []
     for row in rows.tolist():
         slots = store.since(row, int(world.last_reflection[row]))
         memories.append(
@@ -82,6 +82,8 @@ def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> R
                 for s in slots.tolist()
             ]
         )
+        about, felt = store.claim[row, slots].tolist(), store.stance[row, slots].tolist()
+        views.append(list(zip(about, felt, strict=True)))
     requests = ReflectionRequests(
         cast=world.cast,
         tick=turns.tick,
@@ -89,6 +91,7 @@ def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> R
         beliefs=world.beliefs[rows],
         before=world.reflected[rows],
         memories=memories,
+        memory_views=views,
         sharp=sharp,
         text=world.texts.__getitem__,
         prompt=lambda i: prompts.reflection(requests, i),

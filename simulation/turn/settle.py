@@ -60,8 +60,8 @@ def settle(
     published = _publish(world, turns, reactions)
     edges = _follow(world, turns, reactions)
     _engage(world, reactions, published)
-    decided = np.isin(reactions.action, [ACTION_CODE["buy"], ACTION_CODE["reject"]])
-    world.decided[rows[decided]] = True
+    world.decided[rows[reactions.action == ACTION_CODE["buy"]]] = 1
+    world.decided[rows[reactions.action == ACTION_CODE["reject"]]] = -1
     world.turns[rows] += 1
     world.since_reflection[rows] += 1
     world.last_turn[rows] = tick

@@ -15,7 +15,7 @@ from simulation.yaml_reading.keypath import (
     step_into,
 )
 from simulation.yaml_reading.nodes import Limits, YamlError, decoded
-from simulation.yaml_reading.plain import Plain, read_plain_yaml
+from simulation.yaml_reading.plain import Plain, frozen, read_plain_yaml
 from simulation.yaml_reading.scalars import quoted
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "decoded",
     "deepest",
     "format_path",
+    "frozen",
     "lies_in",
     "parse_path",
     "quoted",

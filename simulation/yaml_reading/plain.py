@@ -181,3 +181,10 @@ def _tagged(node: Node, path: KeyPath, plain: Plain, line: int) -> Any:
         )
         return node.text
     return float(value) if tag == f"{_CORE}float" and value is not None else value
+
+
+def frozen(value: Any) -> Any:
+    """Return plain values with tuples for lists, as typed entries hold them."""
+    if isinstance(value, dict):
+        return {key: frozen(item) for key, item in value.items()}
+    return tuple(map(frozen, value)) if isinstance(value, list) else value

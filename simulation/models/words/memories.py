@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simulation.mind import opinion
 from simulation.models.base import ACTIONS, ON_A_PERSONA, ON_A_POST
 from simulation.models.words import memory_phrases as forms
 from simulation.models.words.speech import capital
-from simulation.models.words.text import NAME_LENGTH, bands, bare, plain, quoted, shorten
+from simulation.models.words.text import MIXED, NAME_LENGTH, bands, bare, plain, quoted, shorten
 from simulation.rng import Streams
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 MEMORY_WORDS = 300  # code points of the words that a memory keeps
 _ITEM_LENGTH = 70  # code points of a post or ad in a memory
-_FIRM = 0.5  # stance from which an item affirms or denies without reserve
 _NO_CLAIM = 5  # the list for what is about no claim, after the five bands
+_APPROVING = ("like", "upvote", "repost", "follow")
 _SEED = Streams(0)  # which form of words is taken may be the same in runs of all seeds
 
 
@@ -50,12 +51,18 @@ def memory_texts(
         words = plain(reactions.words[i])
         deeds = forms.IDLE if action == "ignore" and slot < 0 else forms.DEEDS[action]
         thoughts = (forms.PASSING if action == "ignore" else forms.FEELINGS)[feeling]
-        texts.append(_text(deeds, what, thoughts, words, draw))
+        join = ", though " if _against_itself(action, feeling) else "; "
+        texts.append(_text(deeds, what, words, join, thoughts, draw))
     return texts
 
 
 def _text(
-    deeds: tuple[tuple[str, str], ...], what: str, thoughts: tuple[str, ...], words: str, draw: int
+    deeds: tuple[tuple[str, str], ...],
+    what: str,
+    words: str,
+    join: str,
+    thoughts: tuple[str, ...],
+    draw: int,
 ) -> str:
     """Return the deed, and the words said or what was thought."""
     draw, which = divmod(draw, len(deeds))
@@ -64,7 +71,14 @@ def _text(
     deed = capital(forms.MOMENTS[which] + before + what + after)
     if words:
         return deed + ": " + shorten(words, MEMORY_WORDS)
-    return deed + "; " + thoughts[draw % len(thoughts)] + "."
+    return deed + join + thoughts[draw % len(thoughts)] + "."
+
+
+def _against_itself(action: str, feeling: int) -> bool:
+    """Return whether a deed says the opposite of what was felt; models may choose so."""
+    if action in _APPROVING:
+        return MIXED < feeling < _NO_CLAIM
+    return action == "downvote" and feeling < MIXED
 
 
 def _slots(requests: TurnRequests, reactions: Reactions) -> IntArray:
@@ -79,6 +93,7 @@ def _slots(requests: TurnRequests, reactions: Reactions) -> IntArray:
     used = feed.post >= 0
     on_post = (feed.post == reactions.post[:, None]) & used
     by_author = (feed.author == reactions.persona[:, None]) & used & (feed.author >= 0)
+    by_author |= (feed.origin == reactions.persona[:, None]) & used & (feed.origin >= 0)
     code = reactions.action[:, None]
     match = np.isin(code, [ACTIONS.index(name) for name in ON_A_POST]) & on_post
     match |= np.isin(code, [ACTIONS.index(name) for name in ON_A_PERSONA]) & by_author
@@ -96,9 +111,9 @@ def _feelings(requests: TurnRequests, reactions: Reactions, slot: IntArray) -> I
     turn = np.arange(len(requests))
     agreement = reactions.stance
     if feed.post.shape[1] > 0:
-        said = np.clip(feed.stance[turn, slot] / _FIRM, -1.0, 1.0)
         same = (slot >= 0) & (feed.claim[turn, slot] == claim)
-        agreement = np.where(same, reactions.stance * said, reactions.stance)
+        felt = opinion.agreement(reactions.stance, feed.stance[turn, slot])
+        agreement = np.where(same, felt, reactions.stance)
     return np.where(claim >= 0, bands(agreement), _NO_CLAIM)
 
 
@@ -134,7 +149,7 @@ class _Objects:
 
     def _name(self, i: int, slot: int, persona: int) -> str:
         feed, cast = self._requests.feed, self._requests.cast
-        if slot >= 0:
+        if slot >= 0 and persona in (-1, int(feed.author[i, slot])):
             name = feed.source_names(int(feed.post[i, slot]))
         else:
             name = cast.ids[persona] if persona >= 0 else ""

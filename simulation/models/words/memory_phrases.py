@@ -103,7 +103,7 @@ MOMENTS: tuple[str, ...] = (
     "without much ado ",
     "as it came up ",
     "in a quiet moment ",
-    "on reflection ",
+    "with half an eye ",
     "between two tasks ",
     "over a cup of tea ",
     "with little time ",

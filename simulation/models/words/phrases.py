@@ -163,7 +163,6 @@ ADDRESSES: dict[str, tuple[Pair, ...]] = {
     "quote": (
         ("sharing what ", " said: "),
         ("passing on the words of ", ": "),
-        ("worth reading what ", " has to say. As for myself, "),
         ("here is ", " in the original; my own view: "),
         ("quoting ", ": "),
     ),
@@ -173,6 +172,44 @@ ADDRESSES: dict[str, tuple[Pair, ...]] = {
         ("here's my answer for ", ": "),
         ("thanks for asking, ", ". In short, "),
         ("since ", " wants to know: "),
+    ),
+}
+
+# The same for who agrees with what is said there, besides the forms above ...
+AGREEING: dict[str, tuple[Pair, ...]] = {
+    "comment": (("I'm with ", " here: "), ("well said by ", "; ")),
+    "reply": (("I'm with you, ", ": "), ("you have a point, ", ": ")),
+    "quote": (
+        ("worth reading what ", " has to say. As for myself, "),
+        ("seconding ", ": "),
+    ),
+    "answer": (("glad you ask, ", ": "), ("I see it as you do, ", ": ")),
+}
+# ... and for who contradicts it, in their place.
+OPPOSING: dict[str, tuple[Pair, ...]] = {
+    "comment": (
+        ("I see it otherwise than ", ": "),
+        ("unlike ", ", "),
+        ("I can't go along with ", " here: "),
+        ("I part ways with ", " on this: "),
+        ("against what ", " says: "),
+    ),
+    "reply": (
+        ("I see it otherwise, ", ": "),
+        ("I beg to differ, ", ": "),
+        ("to ", ", whom I can't follow here: "),
+        ("my reply to ", " is another view: "),
+    ),
+    "quote": (
+        ("quoting ", " without agreeing: "),
+        ("sharing what ", " said, though I see it otherwise: "),
+        ("here is ", " in the original; my own view is another: "),
+        ("unlike ", ", whom I quote, "),
+    ),
+    "answer": (
+        ("you asked, ", ", and I see it otherwise: "),
+        ("my answer to ", " is another view: "),
+        ("I beg to differ, ", ": "),
     ),
 }
 

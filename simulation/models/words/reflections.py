@@ -9,6 +9,8 @@ from simulation.models.words.speech import capital
 from simulation.models.words.text import NAME_LENGTH, bare, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.models.base import Cast, FloatArray, IntArray, ReflectionRequests
     from simulation.rng import UIntArray
 
@@ -17,11 +19,17 @@ _LITTLE, _MUCH = 0.1, 0.3  # moves that are called little and a lot
 
 
 def reflection_texts(
-    requests: ReflectionRequests, *, target: IntArray, move: FloatArray, bits: UIntArray
+    requests: ReflectionRequests,
+    *,
+    target: IntArray,
+    move: FloatArray,
+    bits: UIntArray,
+    kept: Sequence[int],
 ) -> list[str]:
     """Return one text per reflection (method.md 4).
 
     target: (A,) what moved most, -1 for nothing.  move: (A,) by how much, signed.  bits: (A,).
+    kept: which memory is quoted, by its place.
     """
     texts = []
     columns = (target, move, bits)
@@ -29,7 +37,7 @@ def reflection_texts(
         rest, which = divmod(draw, len(forms.LOOKING_BACK))
         rest, core = _moved(requests.cast, where, by, rest)
         text = capital(forms.LOOKING_BACK[which] + core + ". ")
-        texts.append((text + _keepsake(requests, i, rest)).rstrip())
+        texts.append((text + _keepsake(requests, i, kept[i], rest)).rstrip())
     return texts
 
 
@@ -53,11 +61,11 @@ def _moved(cast: Cast, target: int, by: float, draw: int) -> tuple[int, str]:
     return draw, before + name + after + end + amount
 
 
-def _keepsake(requests: ReflectionRequests, i: int, draw: int) -> str:
-    """Return a sentence that quotes the most important memory, "" without one."""
+def _keepsake(requests: ReflectionRequests, i: int, kept: int, draw: int) -> str:
+    """Return a sentence that quotes one memory, "" without any."""
     if not requests.memories[i]:
         return ""
-    memory = quoted(requests.text(requests.memories[i][0][0]), _MEMORY_LENGTH)
+    memory = quoted(requests.text(requests.memories[i][kept][0]), _MEMORY_LENGTH)
     if not memory:
         return ""
     before, after = forms.KEEPSAKES[draw % len(forms.KEEPSAKES)]

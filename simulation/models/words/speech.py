@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simulation.mind import opinion
 from simulation.models.base import ACTIONS, SPEAKING
 from simulation.models.words import phrases
 from simulation.models.words.matters import fitting
@@ -45,9 +46,10 @@ def speeches(
     topics = [quoted(text) or subject for text in cast.claim_texts]
     topics.append(subject)  # claim -1
     favourable = _favourable(cast)
-    columns = (action, slot, claim, bands(feeling), echo, bits, requests.row)
+    sides = _sides(requests, slot, claim, feeling)
+    columns = (action, slot, claim, bands(feeling), sides, echo, bits, requests.row)
     texts = []
-    for i, (code, at, about, band, same, draw, row) in enumerate(
+    for i, (code, at, about, band, side, same, draw, row) in enumerate(
         zip(*(column.tolist() for column in columns), strict=True)
     ):
         name = ACTIONS[code]
@@ -66,7 +68,8 @@ def speeches(
         elif name in SPEAKING:
             source = _source(requests, i, at) if name in phrases.ADDRESSES else ""
             voices = _voices(cast, row, topics[about] + " " + subject)
-            texts.append(_statement(name, topics[about], source, voices, band, same, draw))
+            pairs = _addresses(name, side)
+            texts.append(_statement(name, topics[about], source, pairs, voices, band, same, draw))
         else:
             texts.append("")
     return texts
@@ -93,14 +96,40 @@ def _source(requests: TurnRequests, i: int, slot: int) -> str:
     return bare(requests.feed.source_names(post), NAME_LENGTH) if post >= 0 else ""
 
 
+def _sides(
+    requests: TurnRequests, slot: IntArray, claim: IntArray, feeling: FloatArray
+) -> IntArray:
+    """Return whether each speaker agrees with the item it answers, (A,): 1, -1, or 0 if open."""
+    feed, turn = requests.feed, np.arange(len(requests))
+    if feed.post.shape[1] == 0:
+        return np.zeros(len(requests), dtype=np.int64)
+    same = (slot >= 0) & (claim >= 0) & (feed.claim[turn, slot] == claim)
+    felt = bands(opinion.agreement(feeling, feed.stance[turn, slot]))
+    return np.where(same, np.sign(MIXED - felt), 0)
+
+
+def _addresses(action: str, side: int) -> tuple[phrases.Pair, ...]:
+    """Return the ways to name who is answered: who contradicts does not sound like consent."""
+    if side < 0:
+        return phrases.OPPOSING.get(action, ())
+    return phrases.ADDRESSES.get(action, ()) + (phrases.AGREEING.get(action, ()) if side else ())
+
+
 def _statement(
-    action: str, topic: str, source: str, voices: list[str], band: int, echo: int, draw: int
+    action: str,
+    topic: str,
+    source: str,
+    addresses: tuple[phrases.Pair, ...],
+    voices: list[str],
+    band: int,
+    echo: int,
+    draw: int,
 ) -> str:
     """Return a start, a verdict or complaint on the topic, and a second sentence."""
     draw, place = divmod(draw, 8)
     draw, which = divmod(draw, max(1, len(voices)))
     voice = voices[which] if voices else ""
-    draw, start = _start(action, source, voice if place % 2 else "", draw)
+    draw, start = _start(addresses, source, voice if place % 2 else "", draw)
     back = ", " + voice if voice and place in (0, 4) else ""
     pairs = phrases.COMPLAINTS if action == "complain" else phrases.VERDICTS[band]
     draw, which = divmod(draw, len(pairs))
@@ -109,13 +138,14 @@ def _statement(
     return capital(start + before + topic + after + back + ". ") + second
 
 
-def _start(action: str, source: str, voice: str, draw: int) -> tuple[int, str]:
+def _start(
+    addresses: tuple[phrases.Pair, ...], source: str, voice: str, draw: int
+) -> tuple[int, str]:
     """Return the rest of the draw and how the sentence begins: whom it answers, or a voice."""
     draw, which = divmod(draw, 2)
     if source and which:
-        pairs = phrases.ADDRESSES[action]
-        draw, which = divmod(draw, len(pairs))
-        before, after = pairs[which]
+        draw, which = divmod(draw, len(addresses))
+        before, after = addresses[which]
         return draw, before + source + after
     if voice and voice[0].upper().isupper():  # else it could not start a sentence
         return draw, voice + ", "
