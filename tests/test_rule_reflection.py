@@ -126,3 +126,13 @@ def test_who_drifts_differs_between_attributes_and_not_with_the_batch() -> None:
 def test_without_another_answer_nobody_drifts() -> None:
     answers = model(drift_rate=1.0).answer_probes(make_probes(20, other="")).answer
     assert answers == ["nurse"] * 20
+
+
+def test_in_a_brief_without_claims_it_quotes_the_most_important_memory() -> None:
+    cast = make_cast(1, claims=(), claim_texts=(), weights=np.zeros((0, 3)))
+    before = np.full((1, 3), 0.5)
+    memories, views = [[(1, 0.9, 1), (0, 0.2, 2)]], [[(-1, 0.0), (-1, 0.0)]]
+    requests = make_reflections(
+        before + 0.1, before, cast=cast, texts=TEXTS, memories=memories, memory_views=views
+    )
+    assert "Another ad" in model().reflect(requests).memories[0][0]

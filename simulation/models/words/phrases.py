@@ -178,12 +178,12 @@ ADDRESSES: dict[str, tuple[Pair, ...]] = {
 # The same for who agrees with what is said there, besides the forms above ...
 AGREEING: dict[str, tuple[Pair, ...]] = {
     "comment": (("I'm with ", " here: "), ("well said by ", "; ")),
-    "reply": (("I'm with you, ", ": "), ("you have a point, ", ": ")),
+    "reply": (("I agree with ", ": "), ("I take the side of ", ": ")),
     "quote": (
         ("worth reading what ", " has to say. As for myself, "),
         ("seconding ", ": "),
     ),
-    "answer": (("glad you ask, ", ": "), ("I see it as you do, ", ": ")),
+    "answer": (("glad you ask, ", ": "), ("I see it as ", " does: ")),
 }
 # ... and for who contradicts it, in their place.
 OPPOSING: dict[str, tuple[Pair, ...]] = {
@@ -195,8 +195,8 @@ OPPOSING: dict[str, tuple[Pair, ...]] = {
         ("against what ", " says: "),
     ),
     "reply": (
-        ("I see it otherwise, ", ": "),
-        ("I beg to differ, ", ": "),
+        ("I see it otherwise than ", ": "),
+        ("I beg to differ with ", ": "),
         ("to ", ", whom I can't follow here: "),
         ("my reply to ", " is another view: "),
     ),
@@ -209,7 +209,7 @@ OPPOSING: dict[str, tuple[Pair, ...]] = {
     "answer": (
         ("you asked, ", ", and I see it otherwise: "),
         ("my answer to ", " is another view: "),
-        ("I beg to differ, ", ": "),
+        ("I beg to differ with ", ": "),
     ),
 }
 
