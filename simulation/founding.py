@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from simulation.encoders.base import Encoder
     from simulation.graph import Follows
     from simulation.ontology import Attribute, Ontology
+    from simulation.personality import Personalities
     from simulation.population import People
     from simulation.records import BoolArray
     from simulation.scenario import Loaded, Scenario
@@ -144,13 +145,7 @@ def found(
     report.stop_if_any()
     if field is None or people is None or follows is None:  # pragma: no cover - was reported
         raise AssertionError
-    personalities = personality.build(
-        scenario.population.personality,
-        people=people,
-        ontology=field,
-        streams=Streams(seed),
-        source=str(loaded.path or loaded.name),
-    )
+    personalities = _personalities(loaded, field, people, Streams(seed), report)
     cast = _cast(scenario, field, people)
     reflection = scenario.reflection
     interval = [
@@ -234,6 +229,29 @@ def _people(
     except ScenarioError as error:
         report.take(error, key="population.source")
         return None
+
+
+def _personalities(
+    loaded: Loaded, field: Ontology, people: People, streams: Streams, report: _Report
+) -> Personalities:
+    """Return the personalities of people that could be made.
+
+    Raises:
+        ScenarioError: somebody has no profile.
+    """
+    source = str(loaded.path or loaded.name)
+    try:
+        return personality.build(
+            loaded.scenario.population.personality,
+            people=people,
+            ontology=field,
+            streams=streams,
+            source=source,
+        )
+    except ScenarioError as error:
+        report.take(error, key="population.source")
+        report.stop_if_any()
+        raise
 
 
 def _follows(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "scenarios"
 DATA = ROOT.parent / "shared" / "data"
-STORIES = ("protein-bar", "town-referendum", "health-rumour")
+STORIES = ("protein-bar", "town-referendum", "health-rumour", "anxious-neighbours")
 SURVEY = "survey-respondents"
 COMMAND = re.compile(r"```sh\n([^`]*)```")
 SHOWN = re.compile(r"```sql\n([^`]*)```\n\n```text\n([^`]*)```")

