@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simulation import encoders
-from simulation.appraisers import AppraiserSpec, fit, load, sentiment
+from simulation.appraisers import AppraiserSpec, features, fit, load, sentiment
 from simulation.appraisers.embedding import (
     FOLDER,
     UNIT,
@@ -282,3 +282,11 @@ def test_ridge_solves_its_normal_equations_in_both_forms(shape: tuple[int, int])
 def test_a_column_that_does_not_vary_correlates_with_nothing() -> None:
     left = np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 3.0]])
     assert fit.correlation(left, left) == pytest.approx([0.0, 1.0])
+
+
+def test_a_wall_of_emoji_is_appraised_as_quickly_as_prose() -> None:
+    wall = "\N{FACE SCREAMING IN FEAR}" * 2000
+    few = "\N{FACE SCREAMING IN FEAR}" * 50
+    assert features._few_symbols(few) == few
+    assert features._few_symbols(wall + " awful") == few + " " * 1950 + " awful"
+    assert features.plain([wall]).shape == (1, 9)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulation import ontology, population
 from simulation.errors import ScenarioError
-from simulation.population import CHEAP, FRONTIER, People
+from simulation.population import CHEAP, FRONTIER, People, building
 from simulation.population.beliefs import beta
 from simulation.rng import Streams, stream_keys
 from simulation.scenario.model import Population
@@ -233,3 +233,12 @@ def test_an_ontology_that_draws_nothing_gives_no_persona_to_talk_to() -> None:
             file=None,
             source="x.yaml",
         )
+
+
+@pytest.mark.parametrize("cell", ["0_1", "٠.٥", "1e999", "nan", "", "-0.1"])  # noqa: RUF001  (Arabic digits)
+def test_a_share_is_written_in_plain_digits(cell: str) -> None:
+    assert building._unit(cell) is None
+
+
+def test_a_negative_zero_is_zero() -> None:
+    assert str(building._unit("-0")) == "0.0"

@@ -35,6 +35,8 @@ COMPOUND: Final = NAMES.index("compound")
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _MARKS: Final = 4  # as many marks as the sentiment rules count too
+_SYMBOL: Final = re.compile("[\u2190-\U0010ffff]")  # emoji among them
+_SYMBOLS: Final = 50  # more say no more, and the sentiment rules take their square in time
 _LONG: Final = 400  # characters; a text longer than a post is not longer still
 
 
@@ -44,13 +46,20 @@ def plain(texts: Sequence[str]) -> NDArray[np.float64]:
     exclamations, questions: marks, up to four, as a share of four.  capitals: share of the
     letters.  digits: share of the characters.  length: root of the share of 400 characters.
     """
-    rows = [(*scores(head), *_surface(head)) for head in map(head_of, texts)]
+    rows = [(*scores(_few_symbols(head)), *_surface(head)) for head in map(head_of, texts)]
     return np.array(rows, dtype=np.float64).reshape(len(texts), len(NAMES))
 
 
 def head_of(text: str) -> str:
     """Return the part of a text that is read."""
     return text[:MAX_CHARACTERS]
+
+
+def _few_symbols(text: str) -> str:
+    """Return a text without the symbols after the fiftieth."""
+    marks = _SYMBOL.finditer(text)
+    past = next((mark.start() for i, mark in enumerate(marks) if i == _SYMBOLS), len(text))
+    return text[:past] + _SYMBOL.sub(" ", text[past:])
 
 
 def words(text: str) -> list[int]:

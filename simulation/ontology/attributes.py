@@ -204,7 +204,7 @@ class Attribute:
 def parse_number(text: str) -> float | None:
     """Return a finite number that is exact as a float, or None."""
     try:
-        number = float(text) if "_" not in text else math.nan
+        number = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         return None
     return number if math.isfinite(number) and abs(number) <= _MAX_INTEGER else None

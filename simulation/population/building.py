@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation.errors import Problem, ScenarioError
+from simulation.ontology.attributes import parse_number
 from simulation.population import beliefs
 from simulation.population.checks import (
     SAMPLE,
@@ -299,11 +300,8 @@ class _Columns:
 
 
 def _unit(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if 0.0 <= number <= 1.0 else None
+    number = parse_number(text)
+    return number + 0.0 if number is not None and 0.0 <= number <= 1.0 else None  # no -0.0
 
 
 def _tier(text: str) -> float | None:
