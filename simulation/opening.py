@@ -9,6 +9,7 @@ import numpy as np
 
 from simulation import records
 from simulation.rng import sha256_hex
+from simulation.scenario import TIERS
 from simulation.turn.columns import constant, repeated
 from simulation.turn.rows import persona_column
 
@@ -43,7 +44,7 @@ def _personas(world: World, people: People) -> records.Personas:
         gains=[None] * count if disposition is None else disposition.gains,
         reflection_interval=world.interval,
         activity=world.activity,
-        tier=records.Coded(codes=world.tier, names=("cheap", "frontier")),
+        tier=records.Coded(codes=world.tier, names=TIERS),
     )
 
 

@@ -17,7 +17,7 @@ from simulation.founding import read
 from simulation.personality import maps
 from simulation.rng import sha256_hex
 from simulation.runlog import RunHeader, RunWriter, Signals
-from simulation.scenario import Access, Loaded, Scenario, flatten, load_scenario
+from simulation.scenario import TIERS, Access, Loaded, Scenario, flatten, load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,10 +146,7 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
         parameters=flatten(scenario) | _personal(engine),
         encoder=engine.encoder.name,
         encoder_sha256=engine.encoder.sha256,
-        models={
-            tier: model.name
-            for tier, model in zip(("cheap", "frontier"), engine.tiers, strict=True)
-        },
+        models={tier: model.name for tier, model in zip(TIERS, engine.tiers, strict=True)},
         packages={name: v for name in _RECORDED_PACKAGES if (v := _version(name))},
     )
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation import scenario
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -24,23 +26,7 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-ACTIONS: tuple[str, ...] = (
-    "ignore",
-    "like",
-    "upvote",
-    "downvote",
-    "follow",
-    "repost",
-    "answer",
-    "post",
-    "comment",
-    "reply",
-    "quote",
-    "ask_peer",
-    "complain",
-    "buy",
-    "reject",
-)
+ACTIONS: tuple[str, ...] = scenario.ACTIONS
 ACTION_CODE = {name: code for code, name in enumerate(ACTIONS)}
 ON_A_POST = ("like", "upvote", "downvote", "repost", "comment", "reply", "quote", "answer")
 ON_A_PERSONA = ("follow", "ask_peer")

@@ -7,7 +7,7 @@ Cross-references (does this claim exist? is this file there?) are checked in `ch
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
@@ -40,27 +40,11 @@ Action = Literal[
     "buy",
     "reject",
 ]
-ACTIONS: tuple[Action, ...] = (
-    "ignore",
-    "like",
-    "upvote",
-    "downvote",
-    "follow",
-    "repost",
-    "answer",
-    "post",
-    "comment",
-    "reply",
-    "quote",
-    "ask_peer",
-    "complain",
-    "buy",
-    "reject",
-)
+ACTIONS: tuple[Action, ...] = get_args(Action)
 Tier = Literal["cheap", "frontier"]
-TIERS: tuple[Tier, ...] = ("cheap", "frontier")
+TIERS: tuple[Tier, ...] = get_args(Tier)
 Profile = Literal["secure", "anxious", "avoidant", "fearful"]
-PROFILES: tuple[Profile, ...] = ("secure", "anxious", "avoidant", "fearful")
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 RecallMode = Literal[
     "product", "gated", "persmem", "semantic", "generative_agents", "random", "none"
 ]

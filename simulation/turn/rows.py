@@ -10,6 +10,7 @@ from simulation import records
 from simulation.models.base import ACTIONS, SOURCES
 from simulation.posts import KINDS
 from simulation.recall import PATHS
+from simulation.scenario import TIERS
 from simulation.turn.columns import coded, constant, repeated
 from simulation.turn.prepare import author_name
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from simulation.records import FloatArray, IntArray
     from simulation.turn.prepare import Turns
     from simulation.world import World
-
-TIERS = ("cheap", "frontier")
 
 
 def persona_column(world: World, rows: IntArray) -> records.Coded:

@@ -52,7 +52,7 @@ def settle(
     rows, tick = turns.rows, turns.tick
     before = world.beliefs[rows]
     after = beliefs.apply(before, reactions.change)
-    moved = np.abs(after - before).max(axis=1, initial=0.0)
+    moved = beliefs.largest_move(before, after)
     weight = _importance(scenario, turns, reactions, moved)
     world.beliefs[rows] = after
     _hear(world, turns)
