@@ -184,6 +184,19 @@ def test_a_signal_at_the_start_is_one_word(delay: float, folder: Path) -> None:
     assert (folder / "a.duckdb").exists() == ("holds every" in said)
 
 
+def test_an_interrupt_in_code_run_from_a_string_keeps_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "struck.py").write_text(
+        "import simulation.cli.app as app\n"
+        "from simulation.cli import main\n"
+        "app.execute = lambda _: exec('raise KeyboardInterrupt')\n"
+        "main()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "struck"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr.strip()) == (130, "interrupted")
+
+
 def test_a_signal_during_a_query_is_one_word(tmp_path: Path) -> None:
     simulate(small(), out=tmp_path / "a.duckdb")
     slow = "SELECT sum(a.range * b.range + c.range) FROM range(9999) a, range(9999) b, range(9) c"

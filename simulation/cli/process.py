@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         print(stopped or "interrupted", file=sys.stderr)
     _ignore_signals()  # all is said: nothing may end in a traceback any more
     _flush()
+    # An interrupt that passed through code run from a string (dataclasses make some while they
+    # are imported) has CPython end by SIGINT whatever the exit code, until the next such code.
+    exec("")  # noqa: S102 - a constant
     sys.exit(code)
 
 
