@@ -9,7 +9,8 @@ SimulationError
 │   └── EmptyPersonaBlockError a persona has nothing to be conditioned on
 ├── EncoderError            an encoder cannot answer
 ├── ModelError              a language model cannot answer
-│   └── InvalidAnswerError  its answer makes no sense (models/answers.py)
+│   ├── InvalidAnswerError  its answer makes no sense
+│   └── ProviderError       there is none, by kind (providers/base.py)
 └── RunStoppedError         a run ended before its horizon (exit code 1)
 
 Only `cli` catches the base class; backends translate their SDK's errors into these.
@@ -94,6 +95,10 @@ class EncoderError(SimulationError):
 
 class ModelError(SimulationError):
     """A language model could not answer."""
+
+
+class InvalidAnswerError(ModelError):
+    """An answer that breaks the rules; its text is the reason, in one line, fit for a prompt."""
 
 
 class EmptyPersonaBlockError(InputError):

@@ -17,8 +17,8 @@ import numpy as np
 
 from simulation.appraisers.base import FALLBACK, clipped, refuse_settings
 from simulation.encoders.base import clean
-from simulation.errors import ModelError, UsageError
-from simulation.models.answers import InvalidAnswerError, decode, shown
+from simulation.errors import InvalidAnswerError, ModelError, UsageError
+from simulation.models.answers import decode, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import json
 import unicodedata
 from typing import Any
 
-from simulation.errors import ModelError
+from simulation.errors import InvalidAnswerError
 
 MAX_ANSWER = 20_000
 MAX_WORDS = 1_000
@@ -22,10 +22,6 @@ _SPACES = "\t\n\r\v\f\x85\u2028\u2029"  # these part words, so they become a spa
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # these reorder what follows them
 
 Dropped = tuple[str, str]
-
-
-class InvalidAnswerError(ModelError):
-    """An answer that breaks the rules; its text is the reason, in one line, fit for a prompt."""
 
 
 def decode(answer: str) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simulation.errors import InvalidAnswerError
 from simulation.models.answers import (
     Dropped,
-    InvalidAnswerError,
     check_length,
     check_text,
     clean,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from simulation.errors import ModelError
+from simulation.errors import InvalidAnswerError, ModelError
 from simulation.models.base import (
     SOURCES,
     ProbeReplies,
@@ -23,7 +23,6 @@ from simulation.models.base import (
 )
 from simulation.models.batches import take_reflections, take_turns
 from simulation.models.parsing import (
-    InvalidAnswerError,
     Parsed,
     ParsedReflection,
     parse_probe,

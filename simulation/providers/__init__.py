@@ -1,0 +1,1 @@
+"""Providers of language models; each loads its SDK only when asked for."""
