@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simulation.analysis.compare import compare
     from simulation.errors import ModelError, SimulationError, UsageError
-    from simulation.models.written import Backend, WrittenModel
+    from simulation.models.asking import Backend
+    from simulation.models.written import WrittenModel
     from simulation.runlog import RunFile as Run
     from simulation.runs import simulate
     from simulation.scenario import Scenario, read_scenario
     from simulation.society import Persona, Society
 
 _HOME = {  # public name: where it lives
-    "Backend": "simulation.models.written",
+    "Backend": "simulation.models.asking",
     "ModelError": "simulation.errors",
     "Persona": "simulation.society",
     "Run": "simulation.runlog:RunFile",

@@ -10,6 +10,7 @@ import numpy as np
 from simulation import appraisers, encoders, models, prompts, turn
 from simulation.errors import UsageError
 from simulation.founding import found
+from simulation.models.asking import BackendAsker
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.models.written import WrittenModel
 from simulation.opening import opening
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from simulation.appraisers import Appraiser
     from simulation.encoders.base import Encoder
+    from simulation.models.asking import Backend
     from simulation.models.base import Model
-    from simulation.models.written import Backend
     from simulation.records import IntArray, Rows
     from simulation.scenario import Loaded, Scenario
 
@@ -238,7 +239,8 @@ def _model(given: Model | Backend, rule: RuleModel) -> Model:
     if all(callable(getattr(given, name, None)) for name in _METHODS):
         return cast("Model", given)
     if callable(getattr(given, "complete", None)):
-        return WrittenModel(backend=cast("Backend", given), fallback=rule, repair=prompts.repair)
+        asker = BackendAsker(cast("Backend", given))
+        return WrittenModel(asker=asker, fallback=rule, repair=prompts.repair)
     raise UsageError(
         f"{_shown(given)} is no language model: it has neither `complete(prompts, *, schemas)` "
         f"nor all of {', '.join(_METHODS)}"

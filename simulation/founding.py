@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation import graph, models, ontology, personality, population
+from simulation import graph, ontology, personality, population
 from simulation.appraisal import Appraisals
 from simulation.disposition import Disposition
 from simulation.errors import EmptyPersonaBlockError, Problem, ScenarioError
@@ -14,7 +14,7 @@ from simulation.memory import MemoryStore
 from simulation.mind import cadence
 from simulation.models.base import Cast
 from simulation.rng import Streams, stream_keys
-from simulation.scenario import TIERS, Access, DraftError, read_scenario, without_effect
+from simulation.scenario import Access, DraftError, read_scenario, without_effect
 from simulation.spelling import did_you_mean, listed
 from simulation.texts import Texts
 from simulation.world import Event, Network, World
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simulation.population import People
     from simulation.records import BoolArray
     from simulation.scenario import Loaded, Scenario
-    from simulation.scenario.model import ModelSpec, Stimulus
+    from simulation.scenario.model import Stimulus
     from simulation.yaml_reading import KeyPath
 
 _STANCES = {"correction": -1.0, "question": 0.0}  # where a stimulus says none; all others affirm
@@ -55,8 +55,6 @@ def read(
         if error.rest is not None:
             _tell_all(error.rest, error.problems, told=error.told)
         raise
-    if any(models.provider_problem(spec.provider) for spec in _models(loaded.scenario).values()):
-        _tell_all(loaded, (), told=frozenset())
     return loaded
 
 
@@ -66,17 +64,8 @@ def _tell_all(loaded: Loaded, before: Sequence[Problem], *, told: frozenset[KeyP
     told: places with a problem of reading, which founding has nothing to add to.
     """
     report = _Report(loaded, told)
-    for tier, spec in _models(loaded.scenario).items():
-        message = models.provider_problem(spec.provider)
-        if message:
-            where = f"models.{tier}.provider"
-            report.add([Problem(where=where, message=message)])
     _parts(loaded, Streams(loaded.scenario.seed), report)
     report.stop_if_any(before)
-
-
-def _models(scenario: Scenario) -> dict[str, ModelSpec]:
-    return {tier: getattr(scenario.models, tier) for tier in TIERS}
 
 
 class _Report:

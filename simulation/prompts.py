@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simulation.errors import EmptyPersonaBlockError
 from simulation.models.batches import FRONTIER, choices
+from simulation.providers.base import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,7 +89,7 @@ _MOODS = (
 _FEELINGS = ((-0.2, 0.2), ("negative", "neutral", "positive"))
 
 
-def turn(requests: TurnRequests, i: int) -> str:
+def turn(requests: TurnRequests, i: int) -> Prompt:
     """Return the prompt of the i-th turn.
 
     Raises:
@@ -95,8 +97,9 @@ def turn(requests: TurnRequests, i: int) -> str:
     """
     cast, row = requests.cast, int(requests.row[i])
     clock = f"Now: tick {requests.tick} of {requests.horizon}, your turn {requests.turn_no[i]}"
-    return _sections(
-        *_stable(cast, row),
+    return _prompt(
+        cast,
+        row,
         _titled(clock, ["What you believe:", *_beliefs(cast, requests.beliefs[i])]),
         *_mood(requests, i),
         _titled("What comes to your mind", _recalled(requests, i)),
@@ -106,7 +109,7 @@ def turn(requests: TurnRequests, i: int) -> str:
     )
 
 
-def reflection(requests: ReflectionRequests, i: int) -> str:
+def reflection(requests: ReflectionRequests, i: int) -> Prompt:
     """Return the prompt of the i-th reflection.
 
     Raises:
@@ -118,8 +121,9 @@ def reflection(requests: ReflectionRequests, i: int) -> str:
         _fenced("memory", _cut(requests.text(text)), tick=str(tick))
         for text, _, tick in requests.memories[i]
     ]
-    return _sections(
-        *_stable(cast, row),
+    return _prompt(
+        cast,
+        row,
         _titled(f"Now: tick {requests.tick}, you look back", [why]),
         _titled("What you believed before", _beliefs(cast, requests.before[i])),
         _titled("What you believe now", _beliefs(cast, requests.beliefs[i])),
@@ -128,7 +132,7 @@ def reflection(requests: ReflectionRequests, i: int) -> str:
     )
 
 
-def probe(requests: ProbeRequests, i: int) -> str:
+def probe(requests: ProbeRequests, i: int) -> Prompt:
     """Return the prompt of the i-th probe question; it holds no answer but the persona's block.
 
     Raises:
@@ -138,30 +142,41 @@ def probe(requests: ProbeRequests, i: int) -> str:
         "Answer in a few words, as this person, with one JSON object:",
         '{"answer": "your answer"}',
     ]
-    return _sections(
-        *_stable(requests.cast, int(requests.row[i])),
+    return _prompt(
+        requests.cast,
+        int(requests.row[i]),
         _titled("A question about yourself", [_fenced("question", requests.question[i])]),
         _titled("What do you answer?", shape),
     )
 
 
-def repair(prompt: str, error: str) -> str:
+def repair(prompt: Prompt, error: str) -> Prompt:
     """Return a prompt put once more, with why its last answer could not be used."""
     lines = [
         _fenced("reason", _line(error)[:MAX_REASON]),
         "Answer again, with one JSON object of the shape above and nothing else.",
     ]
-    return _sections(prompt, _titled("Your last answer could not be used", lines))
+    again = _titled("Your last answer could not be used", lines)
+    return replace(prompt, question=_sections(prompt.question, again))
 
 
 # Parts
 
 
-def _stable(cast: Cast, row: int) -> tuple[str, ...]:
-    """Return the parts that are the same in every prompt of a persona."""
+def _prompt(cast: Cast, row: int, *question: str) -> Prompt:
+    """Return a prompt to a persona, refusing one without a block."""
     block = cast.blocks[row]
     if not block.strip():
         raise EmptyPersonaBlockError(cast.ids[row])
+    return Prompt(
+        system=_sections(SYSTEM, _brief(cast)),
+        persona=_titled("Who you are", [_fenced("persona", block, id=cast.ids[row])]),
+        question=_sections(*question),
+    )
+
+
+def _brief(cast: Cast) -> str:
+    """Return what the run is about: the same for everybody in it."""
     claims = [
         _fenced("claim", text, id=name)
         for name, text in zip(cast.claims, cast.claim_texts, strict=True)
@@ -172,8 +187,7 @@ def _stable(cast: Cast, row: int) -> tuple[str, ...]:
         *claims,
         f"Dimensions on which it is judged: {_names(cast.dimensions)}",
     ]
-    persona = _fenced("persona", block, id=cast.ids[row])
-    return SYSTEM, _titled("What it is about", brief), _titled("Who you are", [persona])
+    return _titled("What it is about", brief)
 
 
 def _beliefs(cast: Cast, beliefs: FloatArray) -> list[str]:

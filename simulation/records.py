@@ -310,6 +310,33 @@ class Probes(Rows):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalls(Rows):
+    """Requests put to language models; they are written as they come, not with their tick."""
+
+    table: ClassVar[str] = "model_calls"
+    nullable: ClassVar[tuple[str, ...]] = ("input_tokens", "cached_tokens", "output_tokens")
+    call_id: IntArray
+    tick: IntArray
+    persona_id: OptionalTexts
+    purpose: Texts
+    attempt: IntArray
+    provider: Texts
+    model: Texts
+    request_sha256: Sequence[str]
+    request: Sequence[str | None]  # JSON
+    response: Sequence[str | None]  # JSON
+    input_tokens: IntArray
+    cached_tokens: IntArray
+    output_tokens: IntArray
+    cost_usd: FloatArray
+    unconfirmed_usd: FloatArray
+    latency_s: FloatArray
+    attempts: IntArray
+    outcome: Texts
+    error: Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejections(Rows):
     """Things refused or dropped."""
 

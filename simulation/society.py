@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mesa.agent import AgentSet
 
     from simulation.encoders.base import Encoder
+    from simulation.models.asking import Backend
     from simulation.models.base import Model
-    from simulation.models.written import Backend
     from simulation.records import TickRecords
     from simulation.world import World
 

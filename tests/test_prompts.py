@@ -8,13 +8,13 @@ import re
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from written_requests import IDS, TEXTS, cast, probes, reflections, turns
+from written_requests import IDS, TEXTS, cast, plain, probes, reflections, turns
 
 from simulation import prompts
 from simulation.errors import EmptyPersonaBlockError
@@ -23,6 +23,8 @@ from simulation.models.parsing import parse_reaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from simulation.providers.base import Prompt
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -45,6 +47,15 @@ def compare_with_snapshot(name: str, text: str) -> None:
     if os.environ.get("UPDATE_SNAPSHOTS") == "1":
         path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
     assert path.read_text(encoding="utf-8") == f"{text}\n"
+
+
+def text_of(render: Callable[[Any, int], Prompt]) -> Callable[[Any, int], str]:
+    """Return what renders a prompt as one text."""
+    return lambda requests, i: str(render(requests, i))
+
+
+def repaired(reason: str) -> str:
+    return str(prompts.repair(plain("The prompt."), reason))
 
 
 def after_the_rules(prompt: str) -> str:
@@ -77,28 +88,30 @@ def sendable(text: str) -> str:
 
 
 def test_the_prompt_of_a_turn_reads_as_stored() -> None:
-    compare_with_snapshot("prompt_turn", prompts.turn(turns(tier=[1, 0, 0]), 0))
+    compare_with_snapshot("prompt_turn", text_of(prompts.turn)(turns(tier=[1, 0, 0]), 0))
 
 
 def test_the_prompt_of_a_turn_with_an_empty_feed_reads_as_stored() -> None:
-    compare_with_snapshot("prompt_turn_empty_feed", prompts.turn(turns(empty_feed=True), 0))
+    compare_with_snapshot(
+        "prompt_turn_empty_feed", text_of(prompts.turn)(turns(empty_feed=True), 0)
+    )
 
 
 def test_the_prompt_of_a_reflection_reads_as_stored() -> None:
-    compare_with_snapshot("prompt_reflection", prompts.reflection(reflections(), 0))
+    compare_with_snapshot("prompt_reflection", text_of(prompts.reflection)(reflections(), 0))
 
 
 def test_the_prompt_of_a_probe_reads_as_stored() -> None:
-    compare_with_snapshot("prompt_probe", prompts.probe(probes(), 0))
+    compare_with_snapshot("prompt_probe", text_of(prompts.probe)(probes(), 0))
 
 
 def test_a_repaired_prompt_reads_as_stored() -> None:
-    compare_with_snapshot("prompt_repair", prompts.repair("The prompt.", '"action" is missing'))
+    compare_with_snapshot("prompt_repair", repaired('"action" is missing'))
 
 
 def test_prompts_of_one_persona_share_their_beginning_up_to_its_block() -> None:
-    three = [prompts.turn(turns(), 0), prompts.reflection(reflections(), 0)]
-    three.append(prompts.probe(probes(), 0))
+    three = [text_of(prompts.turn)(turns(), 0), text_of(prompts.reflection)(reflections(), 0)]
+    three.append(text_of(prompts.probe)(probes(), 0))
     shared = shared_beginning(three)
     assert shared.index("</brand>") < shared.index("</proposition>") < shared.index("</claim>")
     assert shared.endswith("PRIVATE-anna: a person.</persona>\n\n# ")
@@ -107,16 +120,16 @@ def test_prompts_of_one_persona_share_their_beginning_up_to_its_block() -> None:
 def test_what_changes_at_each_turn_comes_after_what_never_does() -> None:
     now = turns()
     later = replace(now, tick=4, turn_no=now.turn_no + 1, beliefs=now.beliefs + 0.05)
-    shared = shared_beginning([prompts.turn(now, 0), prompts.turn(later, 0)])
+    shared = shared_beginning([text_of(prompts.turn)(now, 0), text_of(prompts.turn)(later, 0)])
     assert shared.endswith("# Now: tick ")
 
 
 @given(hostile)
 def test_no_text_closes_its_tags_or_opens_others(text: str) -> None:
-    plain = prompts.turn(turns(), 0)
+    usual = text_of(prompts.turn)(turns(), 0)
     who = cast(blocks=["x" + text] * 4, proposition=text, claim_text=text)
-    prompt = prompts.turn(turns(texts=[text] * 8, who=who), 0)
-    assert tags(prompt) == tags(plain)
+    prompt = text_of(prompts.turn)(turns(texts=[text] * 8, who=who), 0)
+    assert tags(prompt) == tags(usual)
     assert prompt.count("</post>") == 3
     assert content(prompt, "post", number=1) == sendable(text)
     assert content(prompt, "memory") == sendable(text)
@@ -127,11 +140,11 @@ def test_no_text_closes_its_tags_or_opens_others(text: str) -> None:
 
 @given(hostile)
 def test_no_name_of_an_author_or_persona_leaves_its_quotes(name: str) -> None:
-    plain = turns()
-    feed = replace(plain.feed, source_names=lambda _: name)
+    usual = turns()
+    feed = replace(usual.feed, source_names=lambda _: name)
     ids = (IDS[0], f"b{name}", f"c{name}", IDS[3])
-    prompt = prompts.turn(replace(turns(who=cast(ids=ids)), feed=feed), 0)
-    assert tags(prompt) == tags(prompts.turn(plain, 0))
+    prompt = text_of(prompts.turn)(replace(turns(who=cast(ids=ids)), feed=feed), 0)
+    assert tags(prompt) == tags(text_of(prompts.turn)(usual, 0))
     for line in prompt.splitlines():
         if line.startswith("<post"):
             shape = r'<post number="\d" id="\d+" kind="[\w ]+" from="[^"<>]*"( \w+="[^"<>]*")*>'
@@ -140,35 +153,35 @@ def test_no_name_of_an_author_or_persona_leaves_its_quotes(name: str) -> None:
 
 @given(hostile)
 def test_no_text_leaves_its_tags_in_a_reflection_a_probe_or_a_repair(text: str) -> None:
-    reflection = prompts.reflection(reflections(texts=[text] * 8), 0)
-    assert tags(reflection) == tags(prompts.reflection(reflections(), 0))
+    reflection = text_of(prompts.reflection)(reflections(texts=[text] * 8), 0)
+    assert tags(reflection) == tags(text_of(prompts.reflection)(reflections(), 0))
     assert content(reflection, "memory") == sendable(text)
-    probe = prompts.probe(probes(question=text), 0)
-    assert tags(probe) == tags(prompts.probe(probes(), 0))
+    probe = text_of(prompts.probe)(probes(question=text), 0)
+    assert tags(probe) == tags(text_of(prompts.probe)(probes(), 0))
     assert content(probe, "question") == sendable(text)
-    repaired = prompts.repair("The prompt.", text)
-    assert re.findall(r"<(/?\w+)", repaired) == ["reason", "/reason"]
-    assert len(repaired.splitlines()) == len(prompts.repair("The prompt.", "x").splitlines())
+    again = repaired(text)
+    assert re.findall(r"<(/?\w+)", again) == ["reason", "/reason"]
+    assert len(again.splitlines()) == len(repaired("x").splitlines())
 
 
 @pytest.mark.parametrize("block", ["", " \n\t"])
 def test_an_empty_persona_block_is_refused_in_every_prompt(block: str) -> None:
     who = cast(blocks=[block] * 4)
     with pytest.raises(EmptyPersonaBlockError, match="anna"):
-        prompts.turn(turns(who=who), 0)
+        text_of(prompts.turn)(turns(who=who), 0)
     with pytest.raises(EmptyPersonaBlockError, match="anna"):
-        prompts.reflection(reflections(who=who), 0)
+        text_of(prompts.reflection)(reflections(who=who), 0)
     with pytest.raises(EmptyPersonaBlockError, match="anna"):
-        prompts.probe(probes(who=who), 0)
+        text_of(prompts.probe)(probes(who=who), 0)
 
 
 @pytest.mark.parametrize("at", range(4))
 @pytest.mark.parametrize(
     "render",
     [
-        lambda i: prompts.turn(turns((0, 1, 2, 3)), i),
-        lambda i: prompts.reflection(reflections((0, 1, 2, 3)), i),
-        lambda i: prompts.probe(probes((0, 1, 2, 3)), i),
+        lambda i: text_of(prompts.turn)(turns((0, 1, 2, 3)), i),
+        lambda i: text_of(prompts.reflection)(reflections((0, 1, 2, 3)), i),
+        lambda i: text_of(prompts.probe)(probes((0, 1, 2, 3)), i),
     ],
 )
 def test_a_prompt_holds_nothing_private_of_others(render: Callable[[int], str], at: int) -> None:
@@ -181,28 +194,30 @@ def test_a_prompt_does_not_say_what_an_author_believes() -> None:
     # The stance of bo's post is 2b - 1 of a credence that bo never published.
     requests = turns((0,))
     other = replace(requests.feed, stance=-requests.feed.stance)
-    prompt = prompts.turn(requests, 0)
+    prompt = text_of(prompts.turn)(requests, 0)
     assert "0.86" not in prompt
     assert "0.07" not in prompt
-    assert prompts.turn(replace(requests, feed=other), 0) == prompt
+    assert text_of(prompts.turn)(replace(requests, feed=other), 0) == prompt
 
 
 def test_the_beliefs_of_others_do_not_change_a_prompt() -> None:
     requests = turns((0, 1, 2))
     beliefs = requests.beliefs.copy()
     beliefs[1:] = 0.9999
-    assert prompts.turn(replace(requests, beliefs=beliefs), 0) == prompts.turn(requests, 0)
+    assert text_of(prompts.turn)(replace(requests, beliefs=beliefs), 0) == text_of(prompts.turn)(
+        requests, 0
+    )
 
 
 def test_a_probe_does_not_give_its_answer_away() -> None:
-    prompt = prompts.probe(probes(), 0)
+    prompt = text_of(prompts.probe)(probes(), 0)
     assert "EXPECTED" not in prompt
     assert "OTHER" not in prompt
 
 
 def test_only_what_is_possible_is_offered() -> None:
     requests = turns(actions=("ignore", "like", "answer", "follow", "ask_peer"))
-    prompt = prompts.turn(requests, 0)
+    prompt = text_of(prompts.turn)(requests, 0)
     offered = re.findall(r"^- (\w+): [a-z]", prompt, flags=re.MULTILINE)
     assert offered == list(choices(requests, 0))
     assert "answer: answer a question you were asked, in words; target: one of 12\n" in prompt
@@ -211,20 +226,20 @@ def test_only_what_is_possible_is_offered() -> None:
 
 
 def test_every_action_has_words_of_its_own() -> None:
-    prompt = prompts.turn(turns(), 0)
+    prompt = text_of(prompts.turn)(turns(), 0)
     assert len(re.findall(r"^- \w+: [a-z]", prompt, flags=re.MULTILINE)) == 15
 
 
 def test_importance_is_asked_for_on_the_frontier_tier_only() -> None:
     requests = turns((0, 0), tier=[0, 1])
-    assert '"importance"' not in prompts.turn(requests, 0)
-    assert '"importance"' in prompts.turn(requests, 1)
+    assert '"importance"' not in text_of(prompts.turn)(requests, 0)
+    assert '"importance"' in text_of(prompts.turn)(requests, 1)
 
 
 def test_a_persona_is_named_so_that_the_name_can_be_given_back() -> None:
     ids = ("anna", 'b"o & <co>', "cem", "dana")
     requests = turns(who=cast(ids=ids), actions=("follow",))
-    shown = re.findall(r'target: one of "([^"]+)"', prompts.turn(requests, 0))[0]
+    shown = re.findall(r'target: one of "([^"]+)"', text_of(prompts.turn)(requests, 0))[0]
     for form in (shown, html.unescape(shown)):
         answer = json.dumps({"action": "follow", "target": form})
         assert parse_reaction(answer, requests, 0).persona == 1
@@ -232,7 +247,7 @@ def test_a_persona_is_named_so_that_the_name_can_be_given_back() -> None:
 
 def test_a_long_post_is_cut_and_says_so() -> None:
     texts = [*TEXTS[:1], "x" * 5000, *TEXTS[2:]]
-    assert content(prompts.turn(turns(texts=texts), 0), "post") == "x" * 2000 + " … (cut)"
+    assert content(text_of(prompts.turn)(turns(texts=texts), 0), "post") == "x" * 2000 + " … (cut)"
 
 
 @pytest.mark.parametrize(
@@ -247,19 +262,21 @@ def test_a_long_post_is_cut_and_says_so() -> None:
 def test_a_belief_is_put_in_words(belief: float, level: str, credence: str) -> None:
     requests = turns((0,))
     requests = replace(requests, beliefs=np.full((1, 4), belief))
-    prompt = prompts.turn(requests, 0)
+    prompt = text_of(prompts.turn)(requests, 0)
     assert f"- value: {belief:.2f} ({level})\n" in prompt
     assert f"- C2: {belief:.2f} ({credence})\n" in prompt
 
 
 def test_a_reflection_says_what_set_it_off() -> None:
-    assert "Something has just moved you." in prompts.reflection(reflections(sharp=True), 0)
-    assert "Some time has passed." in prompts.reflection(reflections(), 0)
+    assert "Something has just moved you." in text_of(prompts.reflection)(
+        reflections(sharp=True), 0
+    )
+    assert "Some time has passed." in text_of(prompts.reflection)(reflections(), 0)
 
 
 def test_nothing_to_remember_is_said_in_words() -> None:
     requests = replace(reflections((0,)), memories=[()])
-    assert "Nothing in particular." in prompts.reflection(requests, 0)
+    assert "Nothing in particular." in text_of(prompts.reflection)(requests, 0)
     turn = turns((0,))
     recalled = replace(turn.recalled, text=np.full((1, 2), -1))
-    assert "Nothing in particular." in prompts.turn(replace(turn, recalled=recalled), 0)
+    assert "Nothing in particular." in text_of(prompts.turn)(replace(turn, recalled=recalled), 0)

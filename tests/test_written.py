@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from written_requests import IDS, cast, probes, reflections, turns
+from written_requests import IDS, cast, plain, probes, reflections, turns
 
 from simulation import prompts
 from simulation.errors import EmptyPersonaBlockError, ModelError
+from simulation.models.asking import BackendAsker
 from simulation.models.base import (
     ACTION_CODE,
     ACTIONS,
@@ -76,7 +77,7 @@ class Stubborn:
 
     def react(self, requests: TurnRequests) -> Reactions:
         size = len(requests)
-        self.seen.append([requests.prompt(i) for i in range(size)])
+        self.seen.append([str(requests.prompt(i)) for i in range(size)])
         return Reactions(
             action=np.full(size, ACTION_CODE["buy"]),
             post=np.full(size, -1),
@@ -92,7 +93,7 @@ class Stubborn:
 
     def consolidate(self, requests: ReflectionRequests) -> ReflectionReplies:
         size = len(requests)
-        self.seen.append([requests.prompt(i) for i in range(size)])
+        self.seen.append([str(requests.prompt(i)) for i in range(size)])
         return ReflectionReplies(
             revised=np.full((size, 4), 0.9),
             memories=[(f"by rule for {requests.cast.ids[row]}",) for row in requests.row],
@@ -104,9 +105,9 @@ class Stubborn:
 
 def written(backend: Any, fallback: Any = None) -> WrittenModel:
     return WrittenModel(
-        backend=backend,
+        asker=BackendAsker(backend),
         fallback=fallback or Stubborn(),
-        repair=lambda prompt, reason: f"{prompt}\nrepair: {reason}",
+        repair=lambda prompt, reason: plain(f"{prompt}\nrepair: {reason}"),
     )
 
 
@@ -253,8 +254,8 @@ def test_no_turns_ask_for_nothing() -> None:
 
 def test_a_persona_without_a_block_is_refused_before_any_call() -> None:
     backend = Whole(lambda n: [LIKE] * n)
-    plain = turns((0, 3), who=cast(blocks=["a", "b", "c", ""]))
-    requests = replace(plain, prompt=lambda i: prompts.turn(plain, i))
+    whole = turns((0, 3), who=cast(blocks=["a", "b", "c", ""]))
+    requests = replace(whole, prompt=lambda i: prompts.turn(whole, i))
     with pytest.raises(EmptyPersonaBlockError, match="dana"):
         written(backend).react(requests)
     assert backend.batches == 0
@@ -270,9 +271,10 @@ def test_prompts_and_their_repairs_work_together() -> None:
             self.seen.extend(texts)
             return [LIKE if "could not be used" in text else "</reason>" for text in texts]
 
-    plain = turns((0,))
-    requests = replace(plain, prompt=lambda i: prompts.turn(plain, i))
-    model = WrittenModel(backend=Echo(), fallback=Stubborn(), repair=prompts.repair)
+    whole = turns((0,))
+    requests = replace(whole, prompt=lambda i: prompts.turn(whole, i))
+    asker = BackendAsker(Echo())
+    model = WrittenModel(asker=asker, fallback=Stubborn(), repair=prompts.repair)
     assert model.react(requests).source.tolist() == [MODEL]
     assert "<reason>the answer holds no JSON object</reason>" in Echo.seen[1]
 

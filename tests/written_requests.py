@@ -20,9 +20,16 @@ from simulation.models.base import (
     ReflectionRequests,
     TurnRequests,
 )
+from simulation.providers.base import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def plain(text: str) -> Prompt:
+    """Return a prompt that is this text."""
+    return Prompt(system="", persona="", question=text)
+
 
 IDS = ("anna", "bo", "cem", "dana")
 TEXTS = (
@@ -141,7 +148,7 @@ def turns(
         friend=np.array([2 if row != 2 else -1 for row in rows], dtype=np.int64),
         stimulus=np.full(size, 0 if empty_feed else 1, dtype=np.int64),
         text=texts.__getitem__,
-        prompt=lambda i: f"prompt {i}",
+        prompt=lambda i: plain(f"prompt {i}"),
     )
 
 
@@ -162,7 +169,7 @@ def reflections(
         memories=[((4 + row, 0.6, 2),) for row in rows],
         sharp=np.full(len(rows), sharp),
         text=texts.__getitem__,
-        prompt=lambda i: f"prompt {i}",
+        prompt=lambda i: plain(f"prompt {i}"),
     )
 
 
@@ -179,5 +186,5 @@ def probes(
         question=[question] * size,
         expected=["EXPECTED"] * size,
         other=["OTHER"] * size,
-        prompt=lambda i: f"prompt {i}",
+        prompt=lambda i: plain(f"prompt {i}"),
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simulation.encoders.base import Encoder
-    from simulation.models.written import Backend
+    from simulation.models.asking import Backend
 
 MAX_CHARACTERS: Final = 2000
 """Only so many code points of a text are appraised (`model` reads 500): the sentiment rules take

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simulation.appraisers.base import AppraiserSpec, Failures
-    from simulation.models.written import Backend
+    from simulation.models.asking import Backend
 
 MAX_CHARACTERS: Final = 500
 TEMPERATURE: Final = 0.1

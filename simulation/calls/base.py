@@ -24,6 +24,8 @@ PURPOSES = (
     "interview",
 )
 
+MODEL_ERROR, REFUSED, INVALID = "model_error", "refused", "invalid_answer"  # kinds of faults
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[P]):
@@ -53,11 +55,12 @@ class Answer(Generic[P]):
 
     value: what was read; None where nothing could be.
     faults: (kind, detail) of what went wrong on the way, in order, also where a repair helped;
-    kinds are `model_error`, `refused`, `invalid_answer`.
+    kinds are `MODEL_ERROR`, `REFUSED`, `INVALID`.  replayed: it is another run's answer.
     """
 
     value: P | None
     faults: tuple[tuple[str, str], ...] = field(default=())
+    replayed: bool = False
 
 
 class Asker(Protocol):

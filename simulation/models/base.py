@@ -22,6 +22,8 @@ from simulation import scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from simulation.providers.base import Prompt
+
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -140,7 +142,7 @@ class TurnRequests:
     friend: IntArray
     stimulus: IntArray
     text: Callable[[int], str]
-    prompt: Callable[[int], str]
+    prompt: Callable[[int], Prompt]
     state: FloatArray | None = None
 
     def __len__(self) -> int:
@@ -203,7 +205,7 @@ class ReflectionRequests:
     memories: Sequence[Sequence[tuple[int, float, int]]]
     sharp: BoolArray
     text: Callable[[int], str]
-    prompt: Callable[[int], str]
+    prompt: Callable[[int], Prompt]
     memory_views: Sequence[Sequence[tuple[int, float]]] = ()
 
     def __len__(self) -> int:
@@ -239,7 +241,7 @@ class ProbeRequests:
     question: Sequence[str]
     expected: Sequence[str]
     other: Sequence[str]
-    prompt: Callable[[int], str]
+    prompt: Callable[[int], Prompt]
 
     def __len__(self) -> int:
         """Return the number of questions."""
@@ -252,6 +254,7 @@ class ProbeReplies:
 
     answer: Sequence[str | None]
     error: dict[int, str] = field(default_factory=dict)
+    rejections: tuple[Rejection, ...] = ()
 
 
 class Model(Protocol):

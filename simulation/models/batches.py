@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ReflectionRequests,
         TurnRequests,
     )
+    from simulation.providers.base import Prompt
 
 FRONTIER = 1  # code of the tier whose models may rate importance
 
@@ -135,6 +136,6 @@ def take_reflections(requests: ReflectionRequests, rows: Sequence[int]) -> Refle
     )
 
 
-def _renumbered(prompt: Callable[[int], str], index: IntArray) -> Callable[[int], str]:
+def _renumbered(prompt: Callable[[int], Prompt], index: IntArray) -> Callable[[int], Prompt]:
     """Return `prompt` for a batch whose j-th row is the row `index[j]` of the first one."""
     return lambda j: prompt(int(index[j]))

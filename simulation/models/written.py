@@ -1,19 +1,20 @@
 """A language model that answers prompts in writing, behind the protocol that the engine sees.
 
-`Backend` is what a provider implements: texts in, texts out. `WrittenModel` adds what is the same
-for all of them: read each answer, ask once more for those that cannot be used, and let a fallback
-take what is left (method.md 9). Whatever went wrong is in `error` and `rejections`.
+An `Asker` gets the answers; `WrittenModel` says how each is read and how one is asked for once
+more, and lets a fallback take what is left (method.md 9). Whatever went wrong is in `error` and
+`rejections`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from simulation.errors import InvalidAnswerError, ModelError
+from simulation.calls.base import Call
+from simulation.errors import EmptyPersonaBlockError
 from simulation.models.base import (
     SOURCES,
     ProbeReplies,
@@ -34,38 +35,18 @@ from simulation.models.parsing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from simulation.calls.base import Answer, Asker
     from simulation.models.base import ProbeRequests, ReflectionRequests, TurnRequests
     from simulation.models.parsing import Dropped
+    from simulation.providers.base import Prompt
 
 MODEL = SOURCES.index("model")
+REPLAY = SOURCES.index("replay")
 FALLBACK = SOURCES.index("fallback")
 
-MAX_REASON = 500  # characters of what a backend died of
-
 P = TypeVar("P")
-
-
-class Backend(Protocol):
-    """A provider: answers texts with texts."""
-
-    @property
-    def name(self) -> str:
-        """Provider and model, as the run records it."""
-        ...
-
-    def complete(
-        self, prompts: Sequence[str], *, schemas: Sequence[dict[str, Any]]
-    ) -> Sequence[str | ModelError]:
-        """Return one answer per prompt, in their order, a `ModelError` for one that failed.
-
-        schemas: the JSON Schema of each answer, for providers with structured output.
-
-        Raises:
-            ModelError: none of them can be answered.
-        """
-        ...
 
 
 class Fallback(Protocol):
@@ -82,21 +63,27 @@ class Fallback(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Asked(Generic[P]):
-    """What became of a batch of prompts: per index a reading, or why there is none."""
+    """What became of a batch of calls: per index a reading, or why there is none."""
 
     read: dict[int, P] = field(default_factory=dict)
     error: dict[int, str] = field(default_factory=dict)
     rejections: list[Rejection] = field(default_factory=list)
+    replayed: set[int] = field(default_factory=set)
 
-    def refuse(self, index: int, kind: str, detail: str) -> None:
-        """Note that an answer could not be used."""
-        self.error[index] = detail
-        self.rejections.append(Rejection(index=index, kind=kind, detail=detail))
+    def take(self, index: int, answer: Answer[P], *, numbered: bool) -> None:
+        """Note an answer and its faults; numbered: say in which attempt each happened."""
+        for attempt, (kind, said) in enumerate(answer.faults, start=1):
+            detail = f"attempt {attempt}: {said}" if numbered else said
+            self.error[index] = detail
+            self.rejections.append(Rejection(index=index, kind=kind, detail=detail))
+        if answer.value is not None:
+            self.read[index] = answer.value
+            self.error.pop(index, None)
+            if answer.replayed:
+                self.replayed.add(index)
 
-    def accept(self, index: int, reading: P, dropped: tuple[Dropped, ...]) -> None:
-        """Note a reading, and what was dropped from it."""
-        self.read[index] = reading
-        self.error.pop(index, None)
+    def drop(self, index: int, dropped: tuple[Dropped, ...]) -> None:
+        """Note what was left out of an answer."""
         self.rejections.extend(Rejection(index=index, kind=k, detail=d) for k, d in dropped)
 
     def sorted_rejections(self) -> tuple[Rejection, ...]:
@@ -105,62 +92,60 @@ class Asked(Generic[P]):
 
 
 class WrittenModel:
-    """A `Model` made of a backend; it never raises for what a backend does.
+    """A `Model` whose answers are written; it never raises for a bad one.
 
-    A persona without a block is the one thing that is refused: rendering its prompt raises
-    `EmptyPersonaBlockError` before the backend is called (method.md 6).
+    A persona without a block is the one thing that is refused: `EmptyPersonaBlockError` is raised
+    before anything is asked (method.md 6).
     """
 
     def __init__(
         self,
         *,
-        backend: Backend,
+        asker: Asker,
         fallback: Fallback,
-        repair: Callable[[str, str], str],
+        repair: Callable[[Prompt, str], Prompt],
     ) -> None:
         """Keep the parts.
 
         Args:
-            backend: Who answers.
+            asker: Who answers.
             fallback: Who takes the turns and reflections that got no usable answer.
             repair: (prompt, reason) -> the prompt to put once more.
         """
-        self._backend = backend
+        self._asker = asker
         self._fallback = fallback
         self._repair = repair
 
     @property
     def name(self) -> str:
         """Provider and model, as the run records it."""
-        return self._backend.name
+        return self._asker.name
 
     def react(self, requests: TurnRequests) -> Reactions:
         """Answer a batch of turns; source is `model` or, where that failed, `fallback`."""
-        asked: Asked[Parsed] = Asked()
-        first = {
-            i: (requests.prompt(i), reaction_schema(requests, i)) for i in range(len(requests))
-        }
-
-        def read(answer: str, i: int) -> None:
-            parsed = parse_reaction(answer, requests, i)
-            asked.accept(i, parsed, parsed.dropped)
-
-        self._ask_twice(first, read, asked)
+        asked = self._ask(
+            requests,
+            "turn",
+            schema=lambda i: reaction_schema(requests, i),
+            read=lambda i, answer: parse_reaction(answer, requests, i),
+        )
+        for i, parsed in asked.read.items():
+            asked.drop(i, parsed.dropped)
         missing = [i for i in range(len(requests)) if i not in asked.read]
         instead = self._fallback.react(take_turns(requests, missing)) if missing else None
         return _reactions(requests, asked, missing, instead)
 
     def reflect(self, requests: ReflectionRequests) -> ReflectionReplies:
         """Answer a batch of reflections; a failed one consolidates by rule, beliefs stay."""
-        asked: Asked[ParsedReflection] = Asked()
         schema = reflection_schema(requests)
-        first = {i: (requests.prompt(i), schema) for i in range(len(requests))}
-
-        def read(answer: str, i: int) -> None:
-            parsed = parse_reflection(answer, requests, i)
-            asked.accept(i, parsed, parsed.dropped)
-
-        self._ask_twice(first, read, asked)
+        asked = self._ask(
+            requests,
+            "reflection",
+            schema=lambda _: schema,
+            read=lambda i, answer: parse_reflection(answer, requests, i),
+        )
+        for i, parsed in asked.read.items():
+            asked.drop(i, parsed.dropped)
         missing = [i for i in range(len(requests)) if i not in asked.read]
         batch = take_reflections(requests, missing) if missing else None
         instead = self._fallback.consolidate(batch) if batch is not None else None
@@ -168,78 +153,53 @@ class WrittenModel:
 
     def answer_probes(self, requests: ProbeRequests) -> ProbeReplies:
         """Answer a batch of probe questions, each asked once; a failed one is None."""
-        asked: Asked[str] = Asked()
         schema = probe_schema()
-        prompts = {i: (requests.prompt(i), schema) for i in range(len(requests))}
-        self._ask(prompts, lambda answer, i: asked.accept(i, parse_probe(answer), ()), asked, "")
-        return ProbeReplies(
-            answer=[asked.read.get(i) for i in range(len(requests))], error=asked.error
+        asked = self._ask(
+            requests,
+            "probe",
+            schema=lambda _: schema,
+            read=lambda _, answer: parse_probe(answer),
+            again=False,
         )
-
-    def _ask_twice(
-        self,
-        first: dict[int, tuple[str, dict[str, Any]]],
-        read: Callable[[str, int], None],
-        asked: Asked[Any],
-    ) -> None:
-        """Ask for all, then once more for those whose answer was invalid (method.md 9)."""
-        invalid = self._ask(first, read, asked, "attempt 1: ")
-        second = {
-            i: (self._repair(first[i][0], reason), first[i][1]) for i, reason in invalid.items()
-        }
-        self._ask(second, read, asked, "attempt 2: ")
+        return ProbeReplies(
+            answer=[asked.read.get(i) for i in range(len(requests))],
+            error=asked.error,
+            rejections=asked.sorted_rejections(),
+        )
 
     def _ask(
         self,
-        prompts: dict[int, tuple[str, dict[str, Any]]],
-        read: Callable[[str, int], None],
-        asked: Asked[Any],
-        attempt: str,
-    ) -> dict[int, str]:
-        """Ask once; return why an answer was invalid, by index."""
-        invalid = {}
-        answers = self._complete(list(prompts.values()))
-        for i, answer in zip(prompts, answers, strict=True):
-            if isinstance(answer, ModelError):
-                asked.refuse(i, "model_error", f"{attempt}{_reason(answer)}")
-                continue
-            try:
-                read(answer, i)
-            except InvalidAnswerError as error:
-                invalid[i] = str(error)
-                asked.refuse(i, "invalid_answer", f"{attempt}{error}")
-        return invalid
+        requests: TurnRequests | ReflectionRequests | ProbeRequests,
+        purpose: str,
+        *,
+        schema: Callable[[int], dict[str, Any]],
+        read: Callable[[int, str], P],
+        again: bool = True,
+    ) -> Asked[P]:
+        """Ask for a whole batch and return what became of it.
 
-    def _complete(self, prompts: list[tuple[str, dict[str, Any]]]) -> Sequence[str | ModelError]:
-        """Return one answer or error per prompt, whatever the backend does with the batch."""
-        if not prompts:
-            return []
-        texts, schemas = [text for text, _ in prompts], [schema for _, schema in prompts]
-        try:
-            answers: object = self._backend.complete(texts, schemas=schemas)
-            listed = list(answers) if isinstance(answers, Sequence) else []
-        except ModelError as error:
-            return [error] * len(prompts)
-        except MemoryError:
-            raise  # no answer of a model, and every further batch would end in it
-        except Exception as error:  # noqa: BLE001 - a backend is somebody else's code
-            return [ModelError(f"{type(error).__name__}: {error}"[:MAX_REASON])] * len(prompts)
-        if len(listed) != len(prompts):
-            wrong = ModelError(f"{len(listed)} answers to {len(prompts)} prompts")
-            return [wrong] * len(prompts)
-        return [_text_or_error(answer) for answer in listed]
-
-
-def _text_or_error(answer: object) -> str | ModelError:
-    """Return a text or an error, whatever the backend put there."""
-    if isinstance(answer, str | ModelError):
-        return answer
-    return ModelError(f"the backend answered with {type(answer).__name__}, not with a text")
-
-
-def _reason(error: ModelError) -> str:
-    """Return what an error says; never nothing."""
-    return str(error) or type(error).__name__
+        again: an invalid answer is asked for once more (method.md 9).
+        """
+        cast, rows = requests.cast, requests.row.tolist()
+        for row in rows:
+            if not cast.blocks[row].strip():
+                raise EmptyPersonaBlockError(cast.ids[row])
+        calls = [
+            Call(
+                tick=requests.tick,
+                persona_id=cast.ids[row],
+                purpose=purpose,
+                prompt=partial(requests.prompt, i),
+                schema=schema(i),
+                read=partial(read, i),
+                repair=self._repair if again else None,
+            )
+            for i, row in enumerate(rows)
+        ]
+        asked: Asked[P] = Asked()
+        for i, answer in enumerate(self._asker.ask(calls)):
+            asked.take(i, answer, numbered=again)
+        return asked
 
 
 def _rows(parsed: Sequence[Parsed], targets: int) -> Reactions:
@@ -266,6 +226,7 @@ def _reactions(
     """Return the columns of all turns: those read, and those of the fallback in their place."""
     read = sorted(asked.read)
     own = _rows([asked.read[i] for i in read], len(requests.cast.targets))
+    own.source[[i in asked.replayed for i in read]] = REPLAY
     if instead is None:
         return replace(own, rejections=asked.sorted_rejections())
     place = np.argsort(np.array([*read, *missing], dtype=np.int64))
@@ -300,6 +261,7 @@ def _reflections(
     claim = np.full(size, -1, dtype=np.int64)
     stance = np.zeros(size)
     source = np.full(size, MODEL, dtype=np.int64)
+    source[sorted(asked.replayed)] = REPLAY
     for i, parsed in asked.read.items():
         revised[i], memories[i] = parsed.revised, parsed.memories
         claim[i], stance[i] = parsed.claim, parsed.stance

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from simulation.yaml_reading import KeyPath
 
 
+MOST_HEAT = 2.0  # of any provider's temperature
+_WAYS = {
+    "anthropic": ("auto", "json_schema", "tool", "plain"),
+    "openai": ("auto", "json_schema", "json_object", "plain"),
+}
+_ALL_WAYS = frozenset(way for ways in _WAYS.values() for way in ways)
 SAMPLE = "sample"  # the population source that is no file
 ALWAYS_POSSIBLE = ("ignore", "post", "buy", "reject", "complain")
 FINAL = ("buy", "reject")
@@ -250,11 +256,24 @@ def _actions(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
 def _models(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
     for tier in TIERS:
         provider = draft.value("models", tier, "provider")
-        named = draft.wrote("models", tier, "model")
-        if provider in {"anthropic", "openai"} and not named:
-            yield ("models", tier, "model"), f"is required by the provider {provider}"
+        if provider in _WAYS:
+            yield from _language(draft, tier, str(provider))
     if draft.value("encoder", "name") == "openai" and not draft.wrote("encoder", "model"):
         yield ("encoder", "model"), "is required by the encoder openai"
+
+
+def _language(draft: Draft, tier: str, provider: str) -> Iterator[tuple[KeyPath, str]]:
+    if not draft.wrote("models", tier, "model"):
+        yield ("models", tier, "model"), f"is required by the provider {provider}"
+    way, ways = draft.value("models", tier, "structured"), _WAYS[provider]
+    if way not in ways and way in _ALL_WAYS:
+        allowed = f"the provider {provider} has {listed(ways)}"
+        yield ("models", tier, "structured"), f"{way} is none of its ways; {allowed}"
+    own: KeyPath = ("models", tier, "temperature")
+    place = own if draft.value(*own) is not None else ("temperature",)
+    heat = draft.value(*place)
+    if provider == "anthropic" and isinstance(heat, int | float) and 1.0 < heat <= MOST_HEAT:
+        yield place, "must be at most 1 for the provider anthropic"
 
 
 def _recall(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
@@ -281,6 +300,14 @@ def _affect(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
     for key, owner in (("norms", "lexicon"), ("coefficients", "embedding")):
         if draft.wrote("affect", key) and appraiser in _APPRAISERS - {owner}:
             yield ("affect", key), f"belongs to the appraiser {owner}, not {appraiser}"
+    if draft.value("models", "cheap", "provider") != "rule":
+        return
+    for place in (("affect", "appraiser"), ("persmem", "controller")):
+        if draft.value(*place) == "model":
+            yield (
+                place,
+                "model asks the model of the cheap tier, and models.cheap.provider is rule",
+            )
 
 
 def _addresses(draft: Draft, allow_hosts: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:

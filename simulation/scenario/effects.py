@@ -21,12 +21,23 @@ _GRAPH = {  # the kinds of graph that look at a key
     "directed": ("edges",),
     "assign": ("edges",),
 }
-_SERVED = ("model", "base_url", "temperature", "max_tokens")
+_SERVED = (
+    "model",
+    "base_url",
+    "temperature",
+    "max_tokens",
+    "price",
+    "structured",
+    "effort",
+    "stream",
+)
+_CALLS = ("concurrency", "requests_per_minute", "tries", "timeout", "quarantine_after")
 
 
 def without_effect(scenario: Scenario) -> tuple[str, ...]:
     """Return a sentence for each value that was given and changes nothing, with its key path."""
-    return (*_graph(scenario), *_recall(scenario), *_encoder(scenario), *_models(scenario))
+    parts = (_graph, _recall, _encoder, _models, _calls)
+    return tuple(sentence for part in parts for sentence in part(scenario))
 
 
 def _given(part: Part, key: str) -> bool:
@@ -62,3 +73,14 @@ def _models(scenario: Scenario) -> Iterator[str]:
         for key in _SERVED if spec.provider == "rule" else ():
             if _given(spec, key):
                 yield f"models.{tier}.{key}: has no effect with the provider rule"
+
+
+def _calls(scenario: Scenario) -> Iterator[str]:
+    if scenario.languages:
+        return
+    for part, keys in (("budget", ("usd", "calls", "tokens")), ("calls", _CALLS)):
+        for key in keys:
+            if _given(getattr(scenario, part), key):
+                yield f"{part}.{key}: has no effect with the provider rule"
+    if _given(scenario, "temperature"):
+        yield "temperature: has no effect with the provider rule"

@@ -11,15 +11,22 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from simulation.scenario.parts import NonNegative, Part, Positive, Signed, Unit
+from simulation.scenario.models import Budget, Calls, Log, Models, ModelSpec, Temperature
+from simulation.scenario.parts import (
+    VISIBLE_PATTERN,
+    NonNegative,
+    Part,
+    Positive,
+    Signed,
+    Text,
+    Unit,
+)
 from simulation.scenario.persmem import Affect, PersMem
 
 IDENTIFIER_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-VISIBLE_PATTERN = r"\S"
 
 Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
-Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE_PATTERN)]
 FileName = Annotated[str, Field(min_length=1, max_length=1_000, pattern=VISIBLE_PATTERN)]
 Tick = Annotated[int, Field(ge=1)]
 
@@ -489,39 +496,6 @@ class Encoder(Part):
     )
 
 
-class ModelSpec(Part):
-    """A language model."""
-
-    provider: Literal["rule", "anthropic", "openai"] = Field(
-        default="rule",
-        description="`rule` is the embedded opinion model, needs no key and is the only one that "
-        "this version runs; the others come with a later version.",
-    )
-    model: Text | None = Field(
-        default=None, description="Name of a language model, for a later version; `rule` has none."
-    )
-    base_url: Text | None = Field(
-        default=None,
-        description="Address of a server; a host that is neither the provider's own nor this "
-        "machine needs --allow-host.",
-    )
-    temperature: Annotated[float, Field(ge=0.0, le=2.0, allow_inf_nan=False)] | None = Field(
-        default=None, description="Sampling temperature; default the provider's."
-    )
-    max_tokens: int = Field(
-        default=400, ge=1, le=1_000_000, description="Longest answer, in tokens."
-    )
-
-
-class Models(Part):
-    """The model of each tier; reflections always use the frontier model."""
-
-    cheap: ModelSpec = Field(default=ModelSpec(), description="Turns of the cheap tier.")
-    frontier: ModelSpec = Field(
-        default=ModelSpec(), description="Turns of the frontier tier, and all reflections."
-    )
-
-
 class Credibility(Part):
     """How far a source is believed when nothing else is said, by kind of item."""
 
@@ -623,6 +597,13 @@ class Scenario(Part):
     probes: Probes = Field(default=Probes(), description="Drift probes.")
     encoder: Encoder = Field(default=Encoder(), description="The sentence encoder.")
     models: Models = Field(default=Models(), description="The model of each tier.")
+    temperature: Temperature | None = Field(
+        default=None,
+        description="Sampling temperature of models that name none; default the provider's.",
+    )
+    budget: Budget = Field(default=Budget(), description="What may be spent.")
+    calls: Calls = Field(default=Calls(), description="How language models are called.")
+    log: Log = Field(default=Log(), description="What is logged.")
     tier: Tier = Field(
         default="cheap", description="Tier of every persona that has none of its own."
     )
@@ -644,3 +625,11 @@ class Scenario(Part):
     def tau(self) -> float:
         """Time constant of recency, in ticks: `recall.tau`, or its default."""
         return self.recall.tau or max(1.0, self.horizon / 4)
+
+    @property
+    def languages(self) -> dict[Tier, ModelSpec]:
+        """The tiers that ask a language model, and which; empty when all is by rule."""
+        named = {
+            tier: self.models.cheap if tier == "cheap" else self.models.frontier for tier in TIERS
+        }
+        return {tier: spec for tier, spec in named.items() if spec.provider != "rule"}

@@ -1,4 +1,4 @@
-"""What every part of a scenario is made of: the base class, and numbers with bounds."""
+"""What every part of a scenario is made of: the base class, texts, and numbers with bounds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+VISIBLE_PATTERN = r"\S"
+
+Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE_PATTERN)]
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
 # Numbers without a bound of their own are held where sums and quotients of them stay finite.

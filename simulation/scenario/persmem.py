@@ -9,15 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from simulation.scenario.parts import Gain, Part, Unit
+from simulation.scenario.parts import Gain, Part, Text, Unit
 
 # The maps of gains that ship for each kind of personality; `human` has no figures for attachment.
 MAPS = {
     "attachment": ("paper", "reference"),
     "big_five": ("paper", "human", "reference"),
 }
-
-Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"\S")]
 
 
 class Affect(Part):
@@ -26,7 +24,7 @@ class Affect(Part):
     appraiser: Literal["embedding", "lexicon", "model"] = Field(
         default="embedding",
         description="`embedding`: a regression that ships with the engine; `lexicon`: sentiment "
-        "rules and word norms; `model`: a language model is asked.",
+        "rules and word norms; `model`: the language model of the cheap tier is asked.",
     )
     coefficients: Text | None = Field(
         default=None,
@@ -145,4 +143,9 @@ class PersMem(Part):
     )
     max_steps: int = Field(
         default=5, ge=0, le=50, description="recall.mode persmem: longest active search, in steps."
+    )
+    controller: Literal["rule", "model"] = Field(
+        default="rule",
+        description="recall.mode persmem: who says what the search looks for next; `model` asks "
+        "the language model of the cheap tier.",
     )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from simulation.scenario.model import (
     IDENTIFIER_PATTERN,
     NAME_PATTERN,
-    VISIBLE_PATTERN,
     Scenario,
 )
+from simulation.scenario.parts import VISIBLE_PATTERN
 from simulation.spelling import listed, nearest
 from simulation.yaml_reading import quoted
 
