@@ -12,7 +12,7 @@ Source: PersMem, section 3 ("Active Goal-Driven Memory Retrieval") and C.5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -40,10 +40,13 @@ DONE = "DONE"
 class Question:
     """What a controller is asked about N searches.
 
-    goal, query: (N,) text ids.  found: (N, S) text ids of what each search has found so far, in
-    order; -1 beyond the last.  texts: where the ids belong.
+    row: (N,) whose searches: persona rows.  now: the tick.  goal, query: (N,) text ids.
+    found: (N, S) text ids of what each search has found so far, in order; -1 beyond the last.
+    texts: where the ids belong.
     """
 
+    row: IntArray
+    now: int
     goal: IntArray
     query: IntArray
     found: IntArray
@@ -53,6 +56,16 @@ class Question:
         """Return the beginning of each memory that the i-th search has found."""
         ids = [text for text in self.found[i].tolist() if text >= 0]
         return [self.texts[text][:EXCERPT_CHARACTERS] for text in ids]
+
+    def take(self, index: IntArray) -> Question:
+        """Return the question about some of the searches."""
+        return replace(
+            self,
+            row=self.row[index],
+            goal=self.goal[index],
+            query=self.query[index],
+            found=self.found[index],
+        )
 
 
 class Controller(Protocol):
@@ -163,6 +176,8 @@ def _control(
     place = found.position[turn]
     texts = search.held.text[turn[:, None], np.maximum(place, 0)]
     question = Question(
+        row=search.mind.rows[turn],
+        now=search.mind.now,
         goal=goal[turn],
         query=search.query[turn],
         found=np.where(place >= 0, texts, -1),

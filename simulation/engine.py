@@ -7,25 +7,30 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from simulation import appraisers, encoders, models, prompts, turn
+from simulation import appraisers, encoders, prompts, turn
+from simulation.active import RuleController
 from simulation.errors import UsageError
 from simulation.founding import found
 from simulation.models.asking import BackendAsker
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.models.written import WrittenModel
 from simulation.opening import opening
-from simulation.records import Embeddings, Tick, TickRecords
+from simulation.records import Coded, Embeddings, Rejections, Tick, TickRecords
 from simulation.rng import Streams
 from simulation.scenario import TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from simulation.active import Controller
     from simulation.appraisers import Appraiser
+    from simulation.calls.base import Asker
+    from simulation.calls.recorded import Recorded
     from simulation.encoders.base import Encoder
     from simulation.models.asking import Backend
     from simulation.models.base import Model
-    from simulation.records import IntArray, Rows
+    from simulation.models.languages import Languages
+    from simulation.records import IntArray, ModelCalls, Rows
     from simulation.scenario import Loaded, Scenario
 
 _METHODS = ("react", "reflect", "answer_probes")
@@ -49,12 +54,14 @@ class Engine:
         tiers: Sequence[Model | Backend] | None = None,
         encoder: Encoder | None = None,
         appraiser: Appraiser | None = None,
+        recorded: Recorded | None = None,
     ) -> None:
-        """Found the world of a scenario.
+        """Found the world of a scenario; nothing is sent to a language model.
 
         seed: default, the scenario's.  backend: answers every prompt, on both tiers.
         tiers: the cheap and the frontier model, each a model or a backend.  What is left out is
-        what the scenario names; without personality nothing is appraised.
+        what the scenario names; without personality nothing is appraised.  recorded: answers that
+        language models gave before.
 
         Raises:
             UsageError: both `backend` and `tiers` are given, or they are no models; the seed is no
@@ -68,17 +75,22 @@ class Engine:
         self.streams = Streams(self.seed)
         self.rule = _rule(self.scenario, self.streams)
         chosen = _chosen(backend, tiers)
+        self.languages: Languages | None = None
+        if chosen is None and self.scenario.languages:
+            self.languages = _connected(loaded, self.streams, recorded)
         self.tiers = (
-            _tiers(self.scenario, self.rule) if chosen is None else _models(chosen, self.rule)
+            _tiers(self.languages, self.rule) if chosen is None else _models(chosen, self.rule)
         )
         self.encoder = encoder or _encoder(loaded)
         self.appraiser: Appraiser | None = None
         if self.scenario.population.personality != "none":
-            self.appraiser = appraiser or _appraiser(loaded, self.encoder)
+            self.appraiser = appraiser or self._appraiser(loaded)
         self.world, self.ontology, self.people = found(
             loaded, self.seed, self.encoder, self.appraiser
         )
+        self.controller = self._controller()
         self._embedded = 0
+        self._noted: list[str] = []
         self.records = self._tell(0, opening(self.world, self.people))
 
     def advance(self) -> TickRecords:
@@ -94,17 +106,73 @@ class Engine:
             raise UsageError(f"the horizon of {scenario.horizon} ticks has been reached")
         tick = world.tick + 1
         arrived = turn.arrive(world, streams, tick)
-        turns = turn.prepare(world, scenario, streams, tick)
-        reactions = turn.react(turns.requests, self.tiers, fallback=self.rule)
+        turns = turn.prepare(world, scenario, streams, tick, controller=self.controller)
+        searched = turn.faults_of(world, tick, self.controller)
+        reactions = turn.react(
+            turns.requests, self.tiers, fallback=self.rule, quarantined=world.quarantined
+        )
+        failures = turn.note_failures(
+            world, turns.rows, tick, reactions, after=scenario.calls.quarantine_after
+        )
         settled = turn.settle(world, scenario, streams, turns, reactions)
-        reflections = turn.reflect(world, scenario, turns, settled.moved, self.tiers[1])
+        reflections = turn.reflect(
+            world, scenario, turns, settled.moved, self.tiers[1], fallback=self.rule
+        )
         evictions = turn.evict(world, tick)
         probes = self._probe(turns.rows, tick)
         posts = turn.post_rows(world, np.concatenate([arrived, settled.published]))
         world.tick = tick
-        happened = (posts, *settled.rows, *reflections, evictions, *probes)
+        happened = (posts, *searched, *settled.rows, *failures, *reflections, evictions, *probes)
         self.records = self._tell(tick, happened, active=len(turns.rows))
         return self.records
+
+    def check_models(self) -> None:
+        """Ask, without paying, whether the language models can be asked; none is no problem.
+
+        Raises:
+            UsageError: a wrong key, an unknown model, no server; with every such problem.
+        """
+        if self.languages is not None:
+            self.languages.switchboard.check()
+
+    def log_calls(self, write: Callable[[ModelCalls], None]) -> None:
+        """Have each request to a language model written as soon as it is answered."""
+        if self.languages is None:
+            return
+        from simulation.calls.rows import rows_of  # noqa: PLC0415 - only a run that asks needs it
+
+        whole = self.scenario.log.requests == "full"
+        self.languages.switchboard.sink = lambda done: write(rows_of(done, requests=whole))
+
+    def close(self) -> None:
+        """Let go of connections to language models."""
+        if self.languages is not None:
+            self.languages.switchboard.close()
+
+    def _appraiser(self, loaded: Loaded) -> Appraiser:
+        affect = self.scenario.affect
+        return appraisers.load(
+            appraisers.AppraiserSpec(
+                name=affect.appraiser,
+                encoder=self.encoder if affect.appraiser == "embedding" else None,
+                coefficients=loaded.files.get("affect.coefficients"),
+                norms=loaded.files.get("affect.norms"),
+                asker=self._asker("affect.appraiser") if affect.appraiser == "model" else None,
+                now=lambda: self.world.tick + 1,
+            )
+        )
+
+    def _controller(self) -> Controller:
+        if self.scenario.persmem.controller == "rule":
+            return RuleController()
+        return turn.ModelController(self._asker("persmem.controller"), self.world.cast.ids)
+
+    def _asker(self, key: str) -> Asker:
+        """Return who answers what the language model of the cheap tier is asked beside turns."""
+        cheap = self.tiers[0]
+        if not isinstance(cheap, WrittenModel):
+            raise UsageError(f"{key}: model asks the cheap tier's, which is no language model")
+        return cheap.asker
 
     def _probe(self, rows: IntArray, tick: int) -> tuple[Rows, ...]:
         return turn.probe(
@@ -123,22 +191,43 @@ class Engine:
         digest = self.world.digest()
         counts = {part.table: len(part) for part in rows}
         one = np.ones(1, dtype=np.int64)
+        calls, read, written, cost = self._spent(tick)
         closing = Tick(
             tick=tick * one,
             active=active * one,
             turns=counts.get("turns", 0) * one,
             reflections=counts.get("reflections", 0) * one,
             probes=counts.get("probes", 0) * one,
-            model_calls=0 * one,
-            input_tokens=0 * one,
-            output_tokens=0 * one,
-            cost_usd=np.zeros(1),
+            model_calls=calls * one,
+            input_tokens=read * one,
+            output_tokens=written * one,
+            cost_usd=np.array([cost]),
             unit_entropy=np.zeros(1),
             state_digest=[digest],
         )
-        vectors = self._new_vectors()
-        kept = tuple(part for part in (*rows, vectors) if len(part))
+        found = (*rows, self._new_vectors(), self._new_notes(tick))
+        kept = tuple(part for part in found if len(part))
         return TickRecords(tick=tick, state_digest=digest, rows=(*kept, closing))
+
+    def _spent(self, tick: int) -> tuple[int, int, int, float]:
+        """Return requests to language models, tokens read and written, and US dollars."""
+        if self.languages is None:
+            return 0, 0, 0, 0.0
+        spent = self.languages.switchboard.totals(tick)
+        return spent.calls, spent.input_tokens, spent.output_tokens, spent.cost_usd
+
+    def _new_notes(self, tick: int) -> Rejections:
+        """Return what was found out about language models' servers in this tick."""
+        notes = [] if self.languages is None else self.languages.switchboard.notes
+        new = [note for note in notes if note not in self._noted]
+        self._noted.extend(new)
+        return Rejections(
+            tick=np.full(len(new), tick, dtype=np.int64),
+            persona_id=Coded(codes=np.full(len(new), -1, dtype=np.int64), names=()),
+            purpose=["model"] * len(new),
+            kind=["note"] * len(new),
+            detail=new,
+        )
 
     def _new_vectors(self) -> Embeddings:
         texts, start = self.world.texts, self._embedded
@@ -180,34 +269,27 @@ def _encoder(loaded: Loaded) -> Encoder:
     )
 
 
-def _appraiser(loaded: Loaded, encoder: Encoder) -> Appraiser:
-    name = loaded.scenario.affect.appraiser
-    if name == "model":
-        raise UsageError(
-            "the appraiser model cannot be used in a run yet: this version asks no language "
-            "model; set affect.appraiser to embedding or lexicon"
-        )
-    return appraisers.load(
-        appraisers.AppraiserSpec(
-            name=name,
-            encoder=encoder if name == "embedding" else None,
-            coefficients=loaded.files.get("affect.coefficients"),
-            norms=loaded.files.get("affect.norms"),
-        )
-    )
-
-
 def _rule(scenario: Scenario, streams: Streams) -> RuleModel:
     parameters = scenario.rule.model_dump(exclude={"credibility"})
     return RuleModel(parameters=RuleParameters(**parameters), streams=streams)
 
 
-def _tiers(scenario: Scenario, rule: RuleModel) -> tuple[Model, Model]:
-    cheap, frontier = scenario.models.cheap, scenario.models.frontier
-    return (
-        models.load(cheap.provider, rule=rule),
-        models.load(frontier.provider, rule=rule),
-    )
+def _connected(loaded: Loaded, streams: Streams, recorded: Recorded | None) -> Languages:
+    from simulation.models.languages import connect  # noqa: PLC0415 - only a run that asks needs it
+
+    return connect(loaded, streams, recorded=recorded)
+
+
+def _tiers(languages: Languages | None, rule: RuleModel) -> tuple[Model, Model]:
+    """Return a model per tier; one asker for both is one model, asked in one batch."""
+    askers = {} if languages is None else languages.askers
+    cheap, frontier = (_written(askers[tier], rule) if tier in askers else rule for tier in TIERS)
+    same = len(askers) == len(TIERS) and askers["cheap"] is askers["frontier"]
+    return cheap, cheap if same else frontier
+
+
+def _written(asker: Asker, rule: RuleModel) -> WrittenModel:
+    return WrittenModel(asker=asker, fallback=rule, repair=prompts.repair)
 
 
 def _chosen(
@@ -239,8 +321,7 @@ def _model(given: Model | Backend, rule: RuleModel) -> Model:
     if all(callable(getattr(given, name, None)) for name in _METHODS):
         return cast("Model", given)
     if callable(getattr(given, "complete", None)):
-        asker = BackendAsker(cast("Backend", given))
-        return WrittenModel(asker=asker, fallback=rule, repair=prompts.repair)
+        return _written(BackendAsker(cast("Backend", given)), rule)
     raise UsageError(
         f"{_shown(given)} is no language model: it has neither `complete(prompts, *, schemas)` "
         f"nor all of {', '.join(_METHODS)}"

@@ -213,6 +213,15 @@ class Evictions(Rows):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantines(Rows):
+    """Personas left to the rule model; the writer sets `personas.quarantined_tick`."""
+
+    table: ClassVar[str] = "quarantines"
+    persona_id: Texts
+    quarantined_tick: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Embeddings(Rows):
     """Distinct embedded texts, quantised to int8: the vector is `quantised * scale`."""
 
@@ -314,10 +323,14 @@ class ModelCalls(Rows):
     """Requests put to language models; they are written as they come, not with their tick."""
 
     table: ClassVar[str] = "model_calls"
-    nullable: ClassVar[tuple[str, ...]] = ("input_tokens", "cached_tokens", "output_tokens")
-    call_id: IntArray
+    nullable: ClassVar[tuple[str, ...]] = (
+        "input_tokens",
+        "cached_tokens",
+        "written_tokens",
+        "output_tokens",
+    )
     tick: IntArray
-    persona_id: OptionalTexts
+    persona_id: Sequence[str | None]
     purpose: Texts
     attempt: IntArray
     provider: Texts
@@ -327,11 +340,14 @@ class ModelCalls(Rows):
     response: Sequence[str | None]  # JSON
     input_tokens: IntArray
     cached_tokens: IntArray
+    written_tokens: IntArray
     output_tokens: IntArray
     cost_usd: FloatArray
-    unconfirmed_usd: FloatArray
     latency_s: FloatArray
     attempts: IntArray
+    billed: IntArray
+    unconfirmed_usd: FloatArray
+    unconfirmed_tokens: IntArray
     outcome: Texts
     error: Sequence[str | None]
 

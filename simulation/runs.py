@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import time
 import uuid
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation import appraisers
+from simulation.calls.budget import BudgetExhaustedError
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError
 from simulation.founding import read
@@ -66,8 +68,9 @@ def simulate(
         ScenarioError: the scenario cannot be used; nothing was written.
         UsageError: the seed or a setting cannot be used; nothing was written.
         RunFileError: the file exists or cannot be written; nothing is left of it.
-        RunStoppedError: the run was interrupted, or its file could not be written any further;
-            the file holds every finished tick. Before tick 0 is finished there is no file.
+        RunStoppedError: the run was interrupted, its budget is spent, no language model can be
+            asked any more, or its file could not be written any further; the file holds every
+            finished tick. Before tick 0 is finished there is no file.
     """
     with Signals() as signals:
         try:
@@ -76,8 +79,15 @@ def simulate(
                 engine = Engine(loaded, seed)
         except KeyboardInterrupt:
             raise RunStoppedError("interrupted before tick 0; nothing was written") from None
-        with _new_file(header(loaded, engine), out) as writer:
-            _run_or_stop(engine, writer, on_tick, signals)
+        with contextlib.closing(engine):
+            try:
+                with signals.may_strike():
+                    engine.check_models()
+            except KeyboardInterrupt:
+                raise RunStoppedError("interrupted before tick 0; nothing was written") from None
+            with _new_file(header(loaded, engine), out) as writer:
+                engine.log_calls(writer.log_calls)
+                _run_or_stop(engine, writer, on_tick, signals)
     return Path(writer.path or "")
 
 
@@ -176,6 +186,15 @@ def _run_or_stop(
             writer.discard()
             raise RunStoppedError("interrupted before tick 0; nothing was written") from None
         raise _stopped(engine, writer) from None
+    except RunStoppedError as error:  # no language model can be asked, or may be
+        out_of_money = isinstance(error, BudgetExhaustedError)
+        with contextlib.suppress(RunFileError):  # its ticks are in the file in any case
+            writer.finish("budget_exhausted" if out_of_money else "failed")
+        raise type(error)(
+            f"{error}\nThe run stopped after tick {writer.last_tick} of "
+            f"{engine.scenario.horizon}; {writer.path} holds every finished tick, and every reply "
+            "that was paid for"
+        ) from error
     except RunFileError as error:
         if writer.last_tick < 0:
             writer.discard()

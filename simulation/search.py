@@ -114,6 +114,7 @@ class Search:
 
     unused: (A, K) memories not found yet.  query: (A,) text ids, what is looked for now.
     semantic: (A, K) clipped cosines of memories and query.  decisions: of the gate so far.
+    mind: whose searches they are.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class Search:
         self.semantic: FloatArray = np.zeros(self.unused.shape)
         self.decisions: list[Decisions] = []
         self._streams = streams
-        self._mind = mind
+        self.mind = mind
         self._recency = (
             recency_of(self.held, now=mind.now, tau=disposition.tau)
             if self.unused.size
@@ -151,7 +152,7 @@ class Search:
 
     def passive(self) -> FloatArray:
         """Return the passive scores for the query, (A, K)."""
-        return self.disposition.score(self._weighed, self.semantic, self._mind.rows)
+        return self.disposition.score(self._weighed, self.semantic, self.mind.rows)
 
     def draw(self, going: BoolArray, *, step: int, count: int) -> IntArray:
         """Return the slots of memories that come unasked, (A, count); -1 for none.
@@ -161,8 +162,8 @@ class Search:
         place = np.arange(self.unused.shape[1])
         gumbel = self._streams.gumbel(
             "passive",
-            tick=self._mind.now,
-            keys=self._mind.keys[:, None],
+            tick=self.mind.now,
+            keys=self.mind.keys[:, None],
             index=step * _STRIDE + place,
         )
         return top_without_replacement(
@@ -184,10 +185,10 @@ class Search:
         turn = np.flatnonzero(going)
         at = (turn, place[turn])
         score = self.passive()[at]
-        arousal, limit = self._mind.state[turn, 1], self._threshold[turn]
+        arousal, limit = self.mind.state[turn, 1], self._threshold[turn]
         chance = self.disposition.probability(score, limit, arousal)
         uniform = self._streams.uniform(
-            "gate", tick=self._mind.now, keys=self._mind.keys[turn], index=step
+            "gate", tick=self.mind.now, keys=self.mind.keys[turn], index=step
         )
         decided = Decisions(
             turn=turn + offset,

@@ -115,9 +115,10 @@ class World:
     beliefs, initial, reflected: (P, T) now, at tick 0, after the last reflection (or at tick 0).
     heard: (P, C, 2) times each claim was met, affirmed and denied.  turns, since_reflection:
     (P,) counts.  last_turn, last_reflection: (P,) ticks, 0 for never.  decided: (P,) 1 bought,
-    -1 rejected, 0 neither; of several the last.  state: (P, 3) affective state, used with
-    personality only.  block, proposition: text ids.  shown: post id of a stimulus: (P,) its
-    audience.
+    -1 rejected, 0 neither; of several the last.  failing: (P,) failed turns in a row.
+    quarantined: (P,) tick since when a persona is left to the rule model, 0 for never.
+    state: (P, 3) affective state, used with personality only.  block, proposition: text ids.
+    shown: post id of a stimulus: (P,) its audience.
     """
 
     tick: int = 0
@@ -141,6 +142,8 @@ class World:
     last_turn: IntArray
     last_reflection: IntArray
     decided: IntArray
+    failing: IntArray
+    quarantined: IntArray
     state: FloatArray
     block: IntArray
     proposition: int
@@ -191,6 +194,8 @@ class World:
             last_turn=never.copy(),
             last_reflection=never.copy(),
             decided=never.copy(),
+            failing=never.copy(),
+            quarantined=never.copy(),
             state=np.tile(NEUTRAL_STATE, (count, 1)),
             block=texts.intern(cast.blocks),
             proposition=int(texts.intern([cast.proposition])[0]),
@@ -215,6 +220,8 @@ class World:
         of the journal, which chains all posts and their engagement. In a run with personality, and
         in no other, then: the affective states (valence, arousal, dominance of each persona),
         float64; of the held memories valence, arousal, dominance, float64, overgeneral, int64.
+        While a turn of anyone's has failed last or anyone is in quarantine, and else not, then:
+        failing, quarantined, int64.
         """
         state = hashlib.sha256(DIGEST_VERSION)
         _feed(state, np.array([self.tick]), "<i8")
@@ -237,6 +244,9 @@ class World:
         state.update(self.journal)
         if self.memory.affect:
             self._feed_affects(state)
+        if self.failing.any() or self.quarantined.any():
+            _feed(state, self.failing, "<i8")
+            _feed(state, self.quarantined, "<i8")
         return state.hexdigest()
 
     def _feed_memories(self, state: hashlib._Hash) -> None:

@@ -83,7 +83,8 @@ def test_the_search_ends_with_the_last_memory() -> None:
 
 
 def test_the_controller_sees_texts_and_neither_personality_nor_state() -> None:
-    assert [f.name for f in fields(Question)] == ["goal", "query", "found", "texts"]
+    names = ["row", "now", "goal", "query", "found", "texts"]
+    assert [f.name for f in fields(Question)] == names
     world = World(passive={"draws": 0}, **SHUT)
     world.remember(["y" * 70, STREETS[0]])
     script = Script("yyy", DONE)
@@ -149,7 +150,12 @@ def test_the_rule_is_done_when_what_it_finds_gets_weak() -> None:
     def decide(*found: int) -> str:
         row = np.array([[*found, -1]])
         question = Question(
-            goal=np.array([goal]), query=np.array([goal]), found=row, texts=world.texts
+            row=np.array([0]),
+            now=1,
+            goal=np.array([goal]),
+            query=np.array([goal]),
+            found=row,
+            texts=world.texts,
         )
         return rule.decide(question)[0]
 

@@ -392,11 +392,11 @@ def test_no_prompt_holds_a_trait_a_profile_or_a_component(kind: str, mode: str) 
 
         def react(self, requests: Any) -> Any:
             assert requests.state is not None
-            asked.extend((requests.row[i], requests.prompt(i)) for i in range(len(requests)))
+            asked.extend((requests.row[i], str(requests.prompt(i))) for i in range(len(requests)))
             return rule.react(requests)
 
         def reflect(self, requests: Any) -> Any:
-            asked.extend((requests.row[i], requests.prompt(i)) for i in range(len(requests)))
+            asked.extend((requests.row[i], str(requests.prompt(i))) for i in range(len(requests)))
             return rule.reflect(requests)
 
         def answer_probes(self, requests: Any) -> Any:
@@ -417,7 +417,7 @@ def felt(valence: float, arousal: float, dominance: float, memory: float = 0.0) 
     requests = requests_of()
     state = np.tile([valence, arousal, dominance], (3, 1))
     recalled = replace(requests.recalled, valence=np.full((3, 2), memory))
-    return prompts.turn(replace(requests, state=state, recalled=recalled), 1)
+    return str(prompts.turn(replace(requests, state=state, recalled=recalled), 1))
 
 
 @pytest.mark.parametrize(
@@ -447,10 +447,10 @@ def test_a_memory_is_cut_for_a_persona_with_personality_only() -> None:
     long = ["x" * 500] * 8
     requests = requests_of(texts=long)
     with_valence = replace(requests.recalled, valence=np.zeros((3, 2)))
-    cut = prompts.turn(replace(requests, recalled=with_valence), 0)
+    cut = str(prompts.turn(replace(requests, recalled=with_valence), 0))
     assert f">{'x' * 120}</memory>" in cut
-    assert f">{'x' * 500}</memory>" in prompts.turn(requests, 0)
-    assert "How you feel" not in prompts.turn(requests, 0)
+    assert f">{'x' * 500}</memory>" in str(prompts.turn(requests, 0))
+    assert "How you feel" not in str(prompts.turn(requests, 0))
 
 
 @settings(max_examples=30)

@@ -10,13 +10,13 @@ import numpy as np
 from simulation.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from simulation.calls.base import Asker
     from simulation.encoders.base import Encoder
-    from simulation.models.asking import Backend
 
 MAX_CHARACTERS: Final = 2000
 """Only so many code points of a text are appraised (`model` reads 500): the sentiment rules take
@@ -91,8 +91,10 @@ class AppraiserSpec:
     """embedding: a file made by `python -m simulation.appraisers.fit`; None is a shipped one."""
     norms: Path | None = None
     """lexicon: word norms as CSV, for arousal and dominance; None leaves both neutral."""
-    backend: Backend | None = field(default=None, repr=False)
-    """model: who answers; made with `model.TEMPERATURE` and `model.MAX_TOKENS`."""
+    asker: Asker | None = field(default=None, repr=False)
+    """model: who answers."""
+    now: Callable[[], int] = field(default=lambda: 0, repr=False)
+    """model: the tick that asks."""
 
 
 def refuse_settings(spec: AppraiserSpec, *names: str) -> None:

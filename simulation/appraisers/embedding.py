@@ -87,7 +87,7 @@ def build(spec: AppraiserSpec) -> EmbeddingAppraiser:
     Raises:
         UsageError: There is no encoder, or there are no coefficients for it.
     """
-    refuse_settings(spec, "norms", "backend")
+    refuse_settings(spec, "norms", "asker")
     if spec.encoder is None:
         raise UsageError('the appraiser "embedding" needs to know the run\'s encoder')
     files = sorted(FOLDER.glob("*.npz")) if spec.coefficients is None else [spec.coefficients]

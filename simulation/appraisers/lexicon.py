@@ -55,7 +55,7 @@ def build(spec: AppraiserSpec) -> LexiconAppraiser:
     Raises:
         UsageError: The norms cannot be read, or a setting makes no sense.
     """
-    refuse_settings(spec, "coefficients", "backend")
+    refuse_settings(spec, "coefficients", "asker")
     if spec.norms is None:
         return LexiconAppraiser({}, sha256="")
     try:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simulation.models.base import (
         FeedView,
         IntArray,
+        ProbeRequests,
         RecalledView,
         ReflectionRequests,
         TurnRequests,
@@ -132,6 +133,20 @@ def take_reflections(requests: ReflectionRequests, rows: Sequence[int]) -> Refle
         memories=[requests.memories[int(i)] for i in index],
         memory_views=[requests.memory_views[int(i)] for i in index if requests.memory_views],
         sharp=requests.sharp[index],
+        prompt=_renumbered(requests.prompt, index),
+    )
+
+
+def take_probes(requests: ProbeRequests, rows: Sequence[int]) -> ProbeRequests:
+    """Return the probe questions at `rows` as a batch of their own."""
+    index = np.asarray(rows, dtype=np.int64)
+    return replace(
+        requests,
+        row=requests.row[index],
+        attribute=[requests.attribute[i] for i in rows],
+        question=[requests.question[i] for i in rows],
+        expected=[requests.expected[i] for i in rows],
+        other=[requests.other[i] for i in rows],
         prompt=_renumbered(requests.prompt, index),
     )
 

@@ -94,6 +94,8 @@ class Asked(Generic[P]):
 class WrittenModel:
     """A `Model` whose answers are written; it never raises for a bad one.
 
+    asker: who answers.
+
     A persona without a block is the one thing that is refused: `EmptyPersonaBlockError` is raised
     before anything is asked (method.md 6).
     """
@@ -112,14 +114,14 @@ class WrittenModel:
             fallback: Who takes the turns and reflections that got no usable answer.
             repair: (prompt, reason) -> the prompt to put once more.
         """
-        self._asker = asker
+        self.asker = asker
         self._fallback = fallback
         self._repair = repair
 
     @property
     def name(self) -> str:
         """Provider and model, as the run records it."""
-        return self._asker.name
+        return self.asker.name
 
     def react(self, requests: TurnRequests) -> Reactions:
         """Answer a batch of turns; source is `model` or, where that failed, `fallback`."""
@@ -197,7 +199,7 @@ class WrittenModel:
             for i, row in enumerate(rows)
         ]
         asked: Asked[P] = Asked()
-        for i, answer in enumerate(self._asker.ask(calls)):
+        for i, answer in enumerate(self.asker.ask(calls)):
             asked.take(i, answer, numbered=again)
         return asked
 

@@ -78,7 +78,7 @@ COMMENT ON COLUMN personas.reflection_interval IS 'turns between two reflections
 COMMENT ON COLUMN personas.activity IS 'probability of taking a turn in a tick, [0, 1]';
 COMMENT ON COLUMN personas.tier IS 'tier of the persona''s model: cheap or frontier';
 COMMENT ON COLUMN personas.quarantined_tick IS
-    'tick from which the persona takes no more turns after a fault; NULL for never, as always in this version';
+    'tick since when the rule model acts for the persona, whose turns kept failing; NULL for never';
 
 CREATE TABLE claims (
     claim_id VARCHAR NOT NULL,
@@ -319,7 +319,7 @@ CREATE TABLE gates (
     draw DOUBLE,
     fired BOOLEAN NOT NULL
 );
-COMMENT ON TABLE gates IS 'One row per decision of the redirection gate. Empty in this version.';
+COMMENT ON TABLE gates IS 'One row per decision of the redirection gate; none without personality.';
 COMMENT ON COLUMN gates.tick IS 'tick of the turn';
 COMMENT ON COLUMN gates.persona_id IS 'persona that recalled';
 COMMENT ON COLUMN gates.step IS 'step of the search, from 1';
@@ -351,7 +351,7 @@ CREATE TABLE affects (
     state_arousal DOUBLE,
     state_dominance DOUBLE
 );
-COMMENT ON TABLE affects IS 'One row per appraisal. Empty in this version.';
+COMMENT ON TABLE affects IS 'One row per appraisal; none without personality.';
 COMMENT ON COLUMN affects.tick IS 'tick of the turn';
 COMMENT ON COLUMN affects.persona_id IS 'persona that felt it';
 COMMENT ON COLUMN affects.phase IS 'in (what it perceived) or out (its own reply)';
@@ -495,39 +495,53 @@ CREATE TABLE model_calls (
     tick INTEGER NOT NULL,
     persona_id VARCHAR,
     purpose VARCHAR NOT NULL,
+    attempt INTEGER NOT NULL,
     provider VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
     request_sha256 VARCHAR NOT NULL,
-    request JSON NOT NULL,
+    request JSON,
     response JSON,
     input_tokens BIGINT,
     cached_tokens BIGINT,
+    written_tokens BIGINT,
     output_tokens BIGINT,
     cost_usd DOUBLE,
     latency_s DOUBLE,
     attempts INTEGER NOT NULL,
+    billed INTEGER NOT NULL,
+    unconfirmed_usd DOUBLE NOT NULL,
+    unconfirmed_tokens BIGINT NOT NULL,
     outcome VARCHAR NOT NULL,
     error VARCHAR
 );
 COMMENT ON TABLE model_calls IS
-    'One row per call to a language model; the rule model makes none. Empty in this version.';
+    'One row per request put to a language model; the rule model makes none. Committed as the replies come.';
 COMMENT ON COLUMN model_calls.call_id IS 'id of the call';
 COMMENT ON COLUMN model_calls.tick IS
     'tick that asked; may be last_tick + 1 after a crash, so that nothing paid for is lost';
-COMMENT ON COLUMN model_calls.persona_id IS 'persona that was asked';
+COMMENT ON COLUMN model_calls.persona_id IS 'persona that was asked; NULL where the question is about a text';
 COMMENT ON COLUMN model_calls.purpose IS
     'turn, reflection, probe, appraisal, importance, extraction, controller, survey or interview';
+COMMENT ON COLUMN model_calls.attempt IS
+    '1 for the first request of a question, 2 for its repair, and so on';
 COMMENT ON COLUMN model_calls.provider IS 'who was asked';
 COMMENT ON COLUMN model_calls.model IS 'name of the model';
 COMMENT ON COLUMN model_calls.request_sha256 IS 'SHA-256 of the request, hexadecimal';
-COMMENT ON COLUMN model_calls.request IS 'the request, without keys and headers';
+COMMENT ON COLUMN model_calls.request IS
+    'the request, without keys and headers; NULL with log.requests: digest';
 COMMENT ON COLUMN model_calls.response IS 'the answer; NULL if there was none';
 COMMENT ON COLUMN model_calls.input_tokens IS 'tokens read, as billed';
 COMMENT ON COLUMN model_calls.cached_tokens IS 'of those, read from the provider''s cache';
+COMMENT ON COLUMN model_calls.written_tokens IS 'of those, written into the provider''s cache';
 COMMENT ON COLUMN model_calls.output_tokens IS 'tokens written, as billed';
-COMMENT ON COLUMN model_calls.cost_usd IS 'price in US dollars';
-COMMENT ON COLUMN model_calls.latency_s IS 'seconds from request to answer';
-COMMENT ON COLUMN model_calls.attempts IS 'times asked, from 1';
+COMMENT ON COLUMN model_calls.cost_usd IS 'price in US dollars; NULL where tokens or prices are not known';
+COMMENT ON COLUMN model_calls.latency_s IS 'seconds from request to answer, of the last try';
+COMMENT ON COLUMN model_calls.attempts IS 'times this request was sent until it was answered or given up; 0 for a replayed answer';
+COMMENT ON COLUMN model_calls.billed IS 'of those, times that may have been billed';
+COMMENT ON COLUMN model_calls.unconfirmed_usd IS
+    'price, at most, of times that may have been billed without an account of it; counts against the budget';
+COMMENT ON COLUMN model_calls.unconfirmed_tokens IS
+    'tokens, at most, of times that may have been billed without an account of it; count against the budget';
 COMMENT ON COLUMN model_calls.outcome IS 'ok, repaired, invalid, refused or error';
 COMMENT ON COLUMN model_calls.error IS 'what went wrong; NULL for nothing';
 
@@ -566,7 +580,7 @@ COMMENT ON COLUMN ticks.active IS 'personas that took a turn';
 COMMENT ON COLUMN ticks.turns IS 'turns taken';
 COMMENT ON COLUMN ticks.reflections IS 'reflections made';
 COMMENT ON COLUMN ticks.probes IS 'probe questions asked';
-COMMENT ON COLUMN ticks.model_calls IS 'calls to language models';
+COMMENT ON COLUMN ticks.model_calls IS 'requests put to language models';
 COMMENT ON COLUMN ticks.input_tokens IS 'tokens read';
 COMMENT ON COLUMN ticks.output_tokens IS 'tokens written';
 COMMENT ON COLUMN ticks.cost_usd IS 'price in US dollars';

@@ -29,10 +29,14 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from simulation.records import Rows, TickRecords
+    from simulation.records import ModelCalls, Rows, TickRecords
     from simulation.runlog.header import RunHeader
 
 _WRITING = {**CONNECTION, "wal_autocheckpoint": "256MB"}
+_UPDATES = {  # rows that change a column of others: the table, and the column that says which
+    "evictions": ("memories", "memory_id"),
+    "quarantines": ("personas", "persona_id"),
+}
 _STORED_AS = {"embeddings": "embedding_rows"}  # `embeddings` is a view of the quantised rows
 
 
@@ -50,6 +54,7 @@ class RunWriter:
         self._connection = connection
         self._finished = False
         self._folders: list[Path] = []  # made for this file
+        self._calls = 0  # rows of model_calls
         self._types: dict[str, dict[str, str]] = {}
         columns = connection.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
@@ -104,6 +109,25 @@ class RunWriter:
         except duckdb.Error as error:
             raise problems.cannot_write(self.path, f"tick {records.tick}", error) from error
         self.last_tick = records.tick
+
+    def log_calls(self, calls: ModelCalls) -> None:
+        """Write requests to language models in a transaction of their own, ahead of their tick.
+
+        So a crash loses nothing that was paid for.
+
+        Raises:
+            RunFileError: they could not be written.
+        """
+        if not len(calls):
+            return
+        ids = self._calls + 1 + np.arange(len(calls))
+        try:
+            with problems.interruptible(), self._transaction():
+                values = arrow_table(calls, self._types["model_calls"], {"call_id": ids})
+                self._select("INSERT INTO model_calls BY NAME SELECT * FROM rows", values)
+        except duckdb.Error as error:
+            raise problems.cannot_write(self.path, "calls to a model", error) from error
+        self._calls += len(calls)
 
     def finish(self, status: str) -> None:
         """Set the run's status and time of end, and fold the write-ahead log into the file.
@@ -185,11 +209,13 @@ class RunWriter:
     def _put(self, rows: Rows, wall_s: float) -> None:
         if not len(rows):
             return
-        if rows.table == "evictions":
+        if rows.table in _UPDATES:
+            table, key = _UPDATES[rows.table]
+            changed = next(name for name in rows.columns() if name != key)
             self._select(
-                "UPDATE memories SET evicted_tick = rows.evicted_tick FROM rows "
-                "WHERE memories.memory_id = rows.memory_id",
-                arrow_table(rows, self._types["memories"], {}),
+                f"UPDATE {table} SET {changed} = rows.{changed} FROM rows "  # noqa: S608 - own names
+                f"WHERE {table}.{key} = rows.{key}",
+                arrow_table(rows, self._types[table], {}),
             )
             return
         table = _STORED_AS.get(rows.table, rows.table)

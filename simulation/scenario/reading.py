@@ -48,12 +48,14 @@ class Access:
     """What the command line allows beyond a scenario's own folder and the providers' own hosts.
 
     allow_paths: files and folders that may be read.  allow_hosts: hosts (or `host:port`) that a
-    `base_url` may name.  key_for: hosts that may get a provider's key.
+    `base_url` may name.  key_for: hosts that may get a provider's key.  no_price: language models
+    of unknown price may be asked.
     """
 
     allow_paths: tuple[Path, ...] = ()
     allow_hosts: tuple[str, ...] = ()
     key_for: tuple[str, ...] = ()
+    no_price: bool = False
 
 
 OWN_ONLY = Access()

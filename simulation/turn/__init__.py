@@ -6,17 +6,22 @@ each persona's own rows, and what it publishes, which others see in the next tic
 
 from __future__ import annotations
 
+from simulation.turn.controller import ModelController, faults_of
 from simulation.turn.prepare import Turns, arrive, prepare
 from simulation.turn.probing import probe
+from simulation.turn.quarantine import note_failures
 from simulation.turn.react import react
 from simulation.turn.reflect import evict, reflect
 from simulation.turn.rows import post_rows
 from simulation.turn.settle import settle
 
 __all__ = [
+    "ModelController",
     "Turns",
     "arrive",
     "evict",
+    "faults_of",
+    "note_failures",
     "post_rows",
     "prepare",
     "probe",

@@ -18,6 +18,7 @@ from simulation.turn.recollect import recollect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.active import Controller
     from simulation.recall import Recalled
     from simulation.records import BoolArray, FloatArray, IntArray
     from simulation.rng import Streams
@@ -76,7 +77,9 @@ def arrive(world: World, streams: Streams, tick: int) -> IntArray:
     return ids
 
 
-def prepare(world: World, scenario: Scenario, streams: Streams, tick: int) -> Turns:
+def prepare(
+    world: World, scenario: Scenario, streams: Streams, tick: int, *, controller: Controller
+) -> Turns:
     """Return the turns of `tick`: who is active, its feed, its memories, what it may do."""
     draw = streams.uniform("activity", tick=tick, keys=world.cast.keys)
     rows = np.flatnonzero(draw < world.activity).astype(np.int64)
@@ -94,7 +97,9 @@ def prepare(world: World, scenario: Scenario, streams: Streams, tick: int) -> Tu
     stimulus = _text_of(world, feeds.post)[:, 0]
     stimulus = np.where(stimulus >= 0, stimulus, world.proposition)
     feelings = feel(world, rows, stimulus, world.state[rows])
-    recalled, decisions = recollect(world, scenario, streams, tick, rows, stimulus, feelings)
+    recalled, decisions = recollect(
+        world, scenario, streams, tick, rows, stimulus, feelings, controller
+    )
     requests = _requests(world, scenario, streams, tick, rows, feeds, recalled, stimulus)
     if feelings is not None:
         requests = _with_state(requests, feelings)

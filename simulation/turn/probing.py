@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation import probes, prompts, records
-from simulation.models.base import ProbeRequests
-from simulation.turn.columns import constant, repeated
-from simulation.turn.rows import persona_column
+from simulation.models.base import ProbeRequests, Rejection
+from simulation.turn.columns import repeated
+from simulation.turn.quarantine import answer_probes
+from simulation.turn.rows import persona_column, rejections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simulation.models.base import Model
+    from simulation.models.base import Model, ProbeReplies
     from simulation.ontology import Ontology, ProbeQuestion
     from simulation.records import IntArray, Rows
     from simulation.rng import Streams
@@ -57,7 +58,7 @@ def probe(
         other=[ontology.contradiction(question) for question in questions],
         prompt=lambda i: prompts.probe(requests, i),
     )
-    replies = model.answer_probes(requests)
+    replies = answer_probes(requests, model, quarantined=world.quarantined)
     count = len(asked)
     table = records.Probes(
         tick=repeated(count, tick),
@@ -71,15 +72,18 @@ def probe(
             for answer, question in zip(replies.answer, questions, strict=True)
         ],
     )
-    failed = sorted(replies.error)
-    failures = records.Rejections(
-        tick=repeated(len(failed), tick),
-        persona_id=persona_column(world, requests.row[np.array(failed, dtype=np.int64)]),
-        purpose=constant(len(failed), "probe"),
-        kind=constant(len(failed), "invalid_answer"),
-        detail=[replies.error[i] for i in failed],
-    )
+    failures = rejections(world, requests.row, tick, "probe", _refused(replies))
     return (table, failures)
+
+
+def _refused(replies: ProbeReplies) -> tuple[Rejection, ...]:
+    """Return why there is no answer, also where a model says so in `error` alone."""
+    named = {item.index for item in replies.rejections}
+    bare = [i for i in sorted(replies.error) if i not in named]
+    return (
+        *replies.rejections,
+        *(Rejection(index=i, kind="invalid_answer", detail=replies.error[i]) for i in bare),
+    )
 
 
 def _questions(

@@ -16,6 +16,7 @@ from simulation.models.base import (
     Rejection,
 )
 from simulation.models.batches import take_turns
+from simulation.turn import quarantine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,29 +26,57 @@ if TYPE_CHECKING:
 _FALLBACK = SOURCES.index("fallback")
 
 
-def react(requests: TurnRequests, models: Sequence[Model], *, fallback: Model) -> Reactions:
+def react(
+    requests: TurnRequests,
+    models: Sequence[Model],
+    *,
+    fallback: Model,
+    quarantined: IntArray | None = None,
+) -> Reactions:
     """Return the reactions of a batch of turns: each by the model of its tier.
 
     models: the cheap and the frontier model.  An impossible reaction (an action that is not
-    allowed, a target that cannot be seen, a change that is not finite) is taken by `fallback`.
+    allowed, a target that cannot be seen, a change that is not finite) is taken by `fallback`, and
+    so are the turns of personas in quarantine, for which no model is asked.
+    quarantined: (P,) tick since when, 0 for never.
     """
-    reactions = _by_tier(requests, models)
+    since = np.zeros(len(requests), np.int64) if quarantined is None else quarantined[requests.row]
+    left = np.flatnonzero(since)
+    if not len(left):
+        return _checked(requests, _by_tier(requests, models), fallback)
+    free = np.flatnonzero(since == 0)
+    some = take_turns(requests, free.tolist())
+    answered = _checked(some, _by_tier(some, models), fallback)
+    reasons = {i: quarantine.reason(int(since[row])) for i, row in enumerate(left.tolist())}
+    instead = _instead(requests, left, reasons, fallback)
+    return combine(len(requests), [(free, answered), (left, instead)])
+
+
+def _checked(requests: TurnRequests, reactions: Reactions, fallback: Model) -> Reactions:
+    """Return reactions of which every one is possible."""
     wrong = faults(requests, reactions)
     if not wrong:
         return reactions
     rows = np.array(sorted(wrong), dtype=np.int64)
-    answer = fallback.react(take_turns(requests, rows.tolist()))
+    reasons = {i: wrong[row] for i, row in enumerate(rows.tolist())}
     answer = replace(
-        answer,
-        source=np.full(len(rows), _FALLBACK, dtype=np.int64),
-        error={i: wrong[row] for i, row in enumerate(rows.tolist())},
+        _instead(requests, rows, reasons, fallback),
         rejections=tuple(
-            Rejection(index=i, kind="invalid_reaction", detail=wrong[row])
-            for i, row in enumerate(rows.tolist())
+            Rejection(index=i, kind="invalid_reaction", detail=detail)
+            for i, detail in reasons.items()
         ),
     )
     rest = np.setdiff1d(np.arange(len(requests)), rows)
     return combine(len(requests), [(rest, take(reactions, rest)), (rows, answer)])
+
+
+def _instead(
+    requests: TurnRequests, rows: IntArray, reasons: dict[int, str], fallback: Model
+) -> Reactions:
+    """Return what `fallback` does in some turns, and why it was asked."""
+    answer = fallback.react(take_turns(requests, rows.tolist()))
+    source = np.full(len(rows), _FALLBACK, dtype=np.int64)
+    return replace(answer, source=source, error=reasons)
 
 
 def _by_tier(requests: TurnRequests, models: Sequence[Model]) -> Reactions:

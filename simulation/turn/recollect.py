@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation import recall
-from simulation.active import RuleController, retrieve
+from simulation.active import retrieve
 from simulation.gated import gated
 from simulation.search import Decisions, Mind
 
 if TYPE_CHECKING:
+    from simulation.active import Controller
     from simulation.recall import Recalled
     from simulation.records import IntArray
     from simulation.rng import Streams
     from simulation.scenario import Scenario
     from simulation.turn.feel import Feelings
     from simulation.world import World
-
-_CONTROLLER = RuleController()
 
 
 def recollect(
@@ -30,10 +29,12 @@ def recollect(
     rows: IntArray,
     stimulus: IntArray,
     feelings: Feelings | None,
+    controller: Controller,
 ) -> tuple[Recalled, Decisions]:
     """Return the memories that come back, and the decisions of the gate on the way.
 
     rows: (A,) who takes a turn.  stimulus: (A,) text ids.  feelings: after the stimulus.
+    controller: of active searches.
     """
     slots = np.array([scenario.recall.k.cheap, scenario.recall.k.frontier], dtype=np.int64)
     k, keys, mode = slots[world.tier[rows]], world.cast.keys[rows], scenario.recall_mode
@@ -56,4 +57,4 @@ def recollect(
     where = (world.memory, world.texts, streams, disposition, mind)
     if mode == "gated":
         return gated(*where, k=k)
-    return retrieve(*where, controller=_CONTROLLER)
+    return retrieve(*where, controller=controller)

@@ -10,12 +10,14 @@ from simulation import prompts, records
 from simulation.memory import REFLECTION
 from simulation.mind import cadence
 from simulation.models.base import SOURCES, ReflectionRequests
+from simulation.turn import quarantine
 from simulation.turn.columns import repeated
 from simulation.turn.feelings import lost
 from simulation.turn.rows import change_rows, memory_rows, persona_column, rejections
 
 if TYPE_CHECKING:
     from simulation.models.base import Model, ReflectionReplies
+    from simulation.models.written import Fallback
     from simulation.records import BoolArray, FloatArray, IntArray, Rows
     from simulation.scenario import Scenario
     from simulation.turn.prepare import Turns
@@ -23,11 +25,18 @@ if TYPE_CHECKING:
 
 
 def reflect(
-    world: World, scenario: Scenario, turns: Turns, moved: FloatArray, model: Model
+    world: World,
+    scenario: Scenario,
+    turns: Turns,
+    moved: FloatArray,
+    model: Model,
+    *,
+    fallback: Fallback,
 ) -> tuple[Rows, ...]:
     """Let those who are due reflect; apply it and return the rows.
 
-    moved: (A,) largest applied change of each turn.
+    moved: (A,) largest applied change of each turn.  fallback: reflects for personas in
+    quarantine.
     """
     sharp = cadence.sharp(moved, threshold=scenario.reflection.sharp_move)
     due = cadence.due(world.since_reflection[turns.rows], world.interval[turns.rows])
@@ -36,7 +45,7 @@ def reflect(
     if not len(rows):
         return ()
     requests = _requests(world, turns, rows, sharp[who])
-    replies = model.reflect(requests)
+    replies = quarantine.reflect(requests, model, fallback=fallback, quarantined=world.quarantined)
     before = world.beliefs[rows]
     after = np.where(np.isnan(replies.revised), before, replies.revised)
     world.beliefs[rows] = after
