@@ -10,7 +10,7 @@ import numpy as np
 from simulation import appraisers, encoders, prompts, turn
 from simulation.active import RuleController
 from simulation.errors import UsageError
-from simulation.founding import found
+from simulation.founding import found, tell_all
 from simulation.models.asking import BackendAsker
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.models.written import WrittenModel
@@ -275,8 +275,11 @@ def _rule(scenario: Scenario, streams: Streams) -> RuleModel:
 
 
 def _connected(loaded: Loaded, streams: Streams, recorded: Recorded | None) -> Languages:
-    from simulation.models.languages import connect  # noqa: PLC0415 - only a run that asks needs it
+    from simulation.models.languages import connect, missing  # noqa: PLC0415 - for runs that ask
 
+    problems = list(missing(loaded, recorded=recorded))
+    if problems:
+        tell_all(loaded, problems)
     return connect(loaded, streams, recorded=recorded)
 
 

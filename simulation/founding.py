@@ -53,15 +53,20 @@ def read(
         loaded = read_scenario(path, settings=settings, access=access or Access())
     except DraftError as error:
         if error.rest is not None:
-            _tell_all(error.rest, error.problems, told=error.told)
+            tell_all(error.rest, error.problems, told=error.told)
         raise
     return loaded
 
 
-def _tell_all(loaded: Loaded, before: Sequence[Problem], *, told: frozenset[KeyPath]) -> None:
-    """Raise the problems of reading and those of founding together.
+def tell_all(
+    loaded: Loaded, before: Sequence[Problem], *, told: frozenset[KeyPath] = frozenset()
+) -> None:
+    """Raise problems that are known, and those of founding, together.
 
     told: places with a problem of reading, which founding has nothing to add to.
+
+    Raises:
+        ScenarioError: with all of them.
     """
     report = _Report(loaded, told)
     _parts(loaded, Streams(loaded.scenario.seed), report)

@@ -7,14 +7,14 @@ import importlib.metadata
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulation import appraisers
 from simulation.calls.budget import BudgetExhaustedError
 from simulation.engine import Engine
-from simulation.errors import RunFileError, RunStoppedError
+from simulation.errors import ModelError, RunFileError, RunStoppedError
 from simulation.founding import read
 from simulation.personality import maps
 from simulation.rng import sha256_hex
@@ -107,13 +107,29 @@ def _new_file(run: RunHeader, out: str | Path | None) -> RunWriter:
 def check(loaded: Loaded) -> World:
     """Return the world at tick 0 with nothing embedded and no server asked: is it fit to run?
 
+    Whether language models have their keys and prices is not looked at: `languages.missing`.
+
     Raises:
         ScenarioError: the ontology, the population, the graph or a stimulus cannot be used.
         UsageError: a model or a setting cannot be used.
     """
-    regression = loaded.scenario.affect.appraiser == "embedding"
-    appraiser = appraisers.load(appraisers.AppraiserSpec(name="lexicon")) if regression else None
-    return Engine(loaded, encoder=_NoVectors(), appraiser=appraiser).world
+    appraiser = None
+    if loaded.scenario.affect.appraiser != "lexicon":
+        appraiser = appraisers.load(appraisers.AppraiserSpec(name="lexicon"))
+    backend = _Nobody() if loaded.scenario.languages else None
+    return Engine(loaded, encoder=_NoVectors(), appraiser=appraiser, backend=backend).world
+
+
+class _Nobody:
+    """Stands in for language models when a scenario is only checked: nobody is asked."""
+
+    name = "nobody"
+
+    def complete(
+        self, prompts: Sequence[str], *, schemas: Sequence[dict[str, Any]]
+    ) -> Sequence[str | ModelError]:
+        """Return no answer."""
+        return [ModelError("nobody was asked")] * max(len(prompts), len(schemas))
 
 
 class _NoVectors:

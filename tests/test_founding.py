@@ -7,6 +7,7 @@ import yaml
 from small import SMALL, small
 
 from simulation import founding, runs
+from simulation.engine import Engine
 from simulation.errors import ScenarioError
 from simulation.scenario import load_text
 
@@ -23,13 +24,14 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def problems(folder: Path, *settings: str, **changes: Any) -> list[str]:
-    """Return what `read` and the making of a world say of the changed small scenario."""
+def problems(folder: Path, *settings: str, run: bool = False, **changes: Any) -> list[str]:
+    """Return what `read` and the making of a world (or of a run) say of a changed scenario."""
     file = folder / "small.yaml"
     text = yaml.safe_dump(SMALL | changes, allow_unicode=True, sort_keys=False)
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ScenarioError) as caught:
-        runs.check(founding.read(file, settings=settings))
+        loaded = founding.read(file, settings=settings)
+        Engine(loaded) if run else runs.check(loaded)
     return [str(problem) for problem in caught.value.problems]
 
 
@@ -147,11 +149,17 @@ def test_the_problems_of_one_file_keep_its_name_and_lines(home: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
-def test_a_provider_of_a_later_version_is_told_with_its_place(home: Path, provider: str) -> None:
+def test_what_a_language_model_lacks_is_told_with_the_rest(
+    home: Path, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(f"{provider.upper()}_API_KEY", raising=False)
     models = {"cheap": {"provider": provider, "model": "m"}}
-    found = problems(home, models=models, graph={"kind": "homophily", "by": ["gendr"]})
-    assert told(found, "models.cheap.provider  ", "graph.by[0]")
-    assert "this version runs the embedded `rule` model only" in "\n".join(found)
+    graph = {"kind": "homophily", "by": ["gendr"]}
+    found = problems(home, run=True, models=models, graph=graph)
+    assert told(found, "models.cheap.provider  ", "models.cheap.model  ", "graph.by[0]")
+    said = "\n".join(found)
+    assert f"{provider} needs a key; set the environment's {provider.upper()}_API_KEY" in said
+    assert f"no price is known for m at api.{provider}.com" in said
     assert all(line.startswith("line ") for line in found)
 
 

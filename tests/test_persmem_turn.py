@@ -193,9 +193,11 @@ def test_an_appraiser_that_does_not_know_the_encoder_says_what_to_do() -> None:
     assert Engine(personal(settings=["encoder.name=ngram", "affect.appraiser=lexicon"])).appraiser
 
 
-def test_an_appraiser_that_asks_a_model_says_that_it_cannot_yet() -> None:
-    with pytest.raises(UsageError, match=r"set affect\.appraiser to embedding"):
-        Engine(personal(settings=["affect.appraiser=model"]))
+def test_an_appraiser_that_asks_a_model_needs_one() -> None:
+    with pytest.raises(
+        ScenarioError, match=r"affect\.appraiser  model asks that of the cheap tier"
+    ):
+        personal(settings=["affect.appraiser=model"])
 
 
 def test_a_scenario_with_personality_can_be_checked_without_an_encoder() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import statistics
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulation import records
+from simulation.calls.record import CallRecord
+from simulation.calls.rows import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,18 +173,40 @@ def test_failures_give_the_share_of_personas_asked(run: RunFile) -> None:
     ]
 
 
+def called(persona_id: str, latency_s: float | None, outcome: str) -> CallRecord:
+    return CallRecord(
+        tick=1,
+        persona_id=persona_id,
+        purpose="turn",
+        attempt=1,
+        provider="x",
+        model="m",
+        request_sha256="",
+        request="{}",
+        response=None,
+        input_tokens=10,
+        cached_tokens=None,
+        written_tokens=None,
+        output_tokens=2,
+        cost_usd=0.5,
+        latency_s=math.nan if latency_s is None else latency_s,
+        attempts=1,
+        outcome=outcome,
+        error=None,
+        billed=1,
+        unconfirmed_usd=0.25,
+        unconfirmed_tokens=0,
+    )
+
+
 def test_calls_to_models_count_under_spend_and_failures() -> None:
     with run_rows.write_run(None, [run_rows.start(), run_rows.tick(1)]) as writer:
-        insert = (
-            "INSERT INTO model_calls (call_id, tick, persona_id, purpose, provider, model, "
-            "request_sha256, request, input_tokens, output_tokens, cost_usd, latency_s, attempts, "
-            "outcome) VALUES (?, 1, ?, 'turn', 'x', 'm', '', '{}', 10, 2, 0.5, ?, 1, ?)"
-        )
-        calls = [[1, "p1", 1.0, "ok"], [2, "p2", 3.0, "repaired"], [3, "p3", None, "refused"]]
-        for call in calls:
-            writer._connection.execute(insert, call)
+        calls = [("p1", 1.0, "ok"), ("p2", 3.0, "repaired"), ("p3", None, "refused")]
+        writer.log_calls(rows_of([called(*call) for call in calls]))
         run = writer.reader()
-        assert rows(run, "SELECT * FROM spend") == [(1, "turn", "x", "m", 3, 30, 0, 6, 1.5, 2.0)]
+        assert rows(run, "SELECT * FROM spend") == [
+            (1, "turn", "x", "m", 3, 30, 0, 6, 1.5, 0.75, 2.0)
+        ]
         sql = "SELECT asked, failed, repaired, invalid, refused, error FROM failures"
         assert rows(run, sql) == [(3, 2, 1, 0, 1, 0)]
 

@@ -64,6 +64,7 @@ def test_every_record_of_the_engine_has_its_table_and_columns() -> None:
     del stored["embeddings"]
     stored["embeddings"] = stored["embedding_rows"]
     stored["evictions"] = stored["memories"]
+    stored["quarantines"] = stored["personas"]
     for kind in records.Rows.__subclasses__():
         names = {field for field in kind.__dataclass_fields__ if field in kind.__slots__}
         assert names <= stored[kind.table], kind

@@ -14,7 +14,7 @@ from simulation.calls.budget import Limits
 from simulation.calls.prices import Price, price_of
 from simulation.calls.settings import ModelSettings, Settings
 from simulation.calls.switchboard import Switchboard
-from simulation.errors import Problem, ScenarioError
+from simulation.errors import Problem
 from simulation.providers import ProviderSpec, load
 from simulation.scenario.addresses import KEY_VARIABLES, OWN_HOSTS, is_loopback
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from simulation.calls.base import Asker
     from simulation.calls.recorded import Recorded
+    from simulation.errors import Problem
     from simulation.rng import Streams
     from simulation.scenario import Loaded, Tier
     from simulation.scenario.models import ModelSpec
@@ -39,16 +40,9 @@ class Languages:
 def connect(loaded: Loaded, streams: Streams, *, recorded: Recorded | None = None) -> Languages:
     """Return the language models of a scenario that names some.
 
-    recorded: answers that were given before.
-
-    Raises:
-        ScenarioError: a key or a price is missing; with every such problem.
+    recorded: answers that were given before.  Nothing must be `missing`.
     """
     scenario = loaded.scenario
-    replays = recorded is not None and recorded.asks_nobody
-    problems = [] if replays else list(missing(loaded))
-    if problems:
-        raise ScenarioError(str(loaded.path or loaded.name), problems)
     calls = scenario.calls
     board = Switchboard(
         settings=Settings(
@@ -90,8 +84,13 @@ def _asker(board: Switchboard, loaded: Loaded, spec: ModelSpec) -> Asker:
     return board.asker(lambda: load(wanted), settings)
 
 
-def missing(loaded: Loaded) -> Iterator[Problem]:
-    """Yield what a scenario's language models still need: keys, prices."""
+def missing(loaded: Loaded, *, recorded: Recorded | None = None) -> Iterator[Problem]:
+    """Yield what a scenario's language models still need: keys, prices.
+
+    recorded: answers that were given before; where nobody else is asked, nothing is needed.
+    """
+    if recorded is not None and recorded.asks_nobody:
+        return
     budget, no_price = loaded.scenario.budget, loaded.access.no_price
     for tier, spec in loaded.scenario.languages.items():
         place = f"models.{tier}"

@@ -167,6 +167,7 @@ SELECT
     CAST(coalesce(sum(cached_tokens), 0) AS BIGINT) AS cached_tokens,
     CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output_tokens,
     coalesce(sum(cost_usd), 0) AS cost_usd,
+    sum(unconfirmed_usd) AS unconfirmed_usd,
     avg(latency_s) AS mean_latency_s
 FROM model_calls GROUP BY tick, purpose, provider, model;
 COMMENT ON VIEW spend IS 'What language models cost: one row per tick, purpose and model; empty for the rule model.';
@@ -179,6 +180,8 @@ COMMENT ON COLUMN spend.input_tokens IS 'tokens read';
 COMMENT ON COLUMN spend.cached_tokens IS 'of those, read from the provider''s cache';
 COMMENT ON COLUMN spend.output_tokens IS 'tokens written';
 COMMENT ON COLUMN spend.cost_usd IS 'price in US dollars';
+COMMENT ON COLUMN spend.unconfirmed_usd IS
+    'price, at most, of what may have been billed without an account of it';
 COMMENT ON COLUMN spend.mean_latency_s IS 'mean seconds from request to answer';
 
 CREATE VIEW failures AS

@@ -82,7 +82,8 @@ def read(answer: str) -> str:
     Raises:
         InvalidAnswerError: none does.
     """
-    line = next((line for part in answer.splitlines() if (line := part.strip(' "'))), "")
+    lines = (part.strip().strip('"').strip() for part in answer.splitlines())
+    line = next(filter(None, lines), "")
     if not line:
         raise InvalidAnswerError("the answer is empty")
     return line[:QUERY_CHARACTERS]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simulation.records import IntArray, Rows
     from simulation.world import World
 
-KIND = "quarantine"
+KIND, UNASKED = "quarantine", "in_quarantine"  # of rejections: the event, and what follows
 _FALLBACK = SOURCES.index("fallback")
 
 
@@ -111,7 +111,7 @@ def answer_probes(requests: ProbeRequests, model: Model, *, quarantined: IntArra
     given = model.answer_probes(take_probes(requests, free.tolist())) if len(free) else None
     answer: list[str | None] = [None] * len(requests)
     error = {i: reason(int(since[i])) for i in np.flatnonzero(since).tolist()}
-    dropped = [Rejection(index=i, kind=KIND, detail=said) for i, said in error.items()]
+    dropped = [Rejection(index=i, kind=UNASKED, detail=said) for i, said in error.items()]
     if given is not None:
         for i, said in zip(free.tolist(), given.answer, strict=True):
             answer[i] = said
