@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulation.models.batches import FRONTIER, choices, target_name
+from simulation.providers.schemas import VARIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,4 +76,6 @@ def _target_schema(possible: dict[str, tuple[int, ...]], ids: Sequence[str]) -> 
     )
     if not names:
         return {"type": "null"}
-    return {"anyOf": [{"type": "string", "enum": list(names)}, {"type": "null"}]}
+    # Ids differ from turn to turn: a provider that compiles schemas may leave them out.
+    some = {"type": "string", "enum": list(names), VARIES: True}
+    return {"anyOf": [some, {"type": "null"}]}
