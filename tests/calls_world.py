@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import selectors
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,6 +58,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._jumping.now
+
+
+def call_threads() -> int:
+    """Return how many threads answer calls."""
+    return sum(thread.name == "calls" for thread in threading.enumerate())
 
 
 def in_virtual_time(work: Coroutine[Any, Any, T]) -> T:

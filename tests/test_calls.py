@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ from calls_world import (
     FakeProvider,
     Log,
     call,
+    call_threads,
     calls,
     completion,
     in_virtual_time,
@@ -54,10 +54,9 @@ def test_answers_keep_the_order_of_their_calls() -> None:
 
 
 def test_nothing_asked_starts_no_thread() -> None:
-    before = threading.active_count()
     with world() as w:
         assert w.asker.ask([]) == []
-        assert threading.active_count() == before
+        assert call_threads() == 0
 
 
 def test_an_asker_is_named_after_provider_and_model() -> None:
@@ -192,8 +191,8 @@ def test_an_error_that_no_provider_should_raise_is_told_and_may_have_been_billed
     assert w.log.records[0].billed == 2
 
 
-def test_a_try_that_takes_too_long_is_given_up() -> None:
-    settings = Settings(tries=1, timeout=30.0)
+def test_a_try_that_its_provider_lost_track_of_is_given_up() -> None:
+    settings = Settings(tries=1, timeout=1.0)
     with world(FakeProvider(latency=31.0), settings=settings) as w:
         (answer,) = w.asker.ask([call()])
     assert answer.faults == (("model_error", "no answer in time"),)
@@ -303,6 +302,13 @@ def test_a_wrong_key_stops_at_once_with_one_message() -> None:
         w.asker.ask(calls(100))
     assert len(w.provider.requests) == 4
     assert [r.error for r in w.log.records] == ["interrupted: wrong key"] * 4
+
+
+def test_a_request_that_an_sdk_gave_up_by_itself_is_tried_again() -> None:
+    with world(scripted(asyncio.CancelledError(), completion())) as w:
+        (answer,) = w.asker.ask([call()])
+    assert answer.value == 1
+    assert (w.log.records[0].attempts, w.log.records[0].billed) == (2, 2)
 
 
 def test_what_is_in_flight_when_a_run_stops_is_finished_and_recorded() -> None:
@@ -428,17 +434,16 @@ def test_notes_come_once() -> None:
         w.asker.ask([call()])
         assert w.board.notes == [
             "takes no schema",
-            "api.test asked 1 times to slow down; at the slowest, 2 requests were in flight at once",
+            "api.test asked to slow down: fewer requests were in flight for a while",
         ]
 
 
 def test_closing_closes_providers_and_leaves_no_thread() -> None:
-    before = threading.active_count()
     with world() as w:
         w.asker.ask(calls(3))
-        assert threading.active_count() == before + 1
+        assert call_threads() == 1
     assert w.provider.closed == 1
-    assert threading.active_count() == before
+    assert call_threads() == 0
     w.board.close()
     assert w.provider.closed == 1
 

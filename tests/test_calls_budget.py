@@ -132,6 +132,27 @@ def test_one_who_gives_up_as_it_is_granted_gives_it_back() -> None:
     in_virtual_time(spend())
 
 
+def test_one_who_gives_up_in_the_same_moment_is_passed_over() -> None:
+    async def spend() -> None:
+        ledger = Ledger(Limits(calls=1))
+        await ledger.reserve(ONE)
+        waiting = [asyncio.create_task(ledger.reserve(ONE)) for _ in range(3)]
+        await asyncio.sleep(1.0)
+        waiting[0].cancel()
+        ledger.settle(ONE, NOTHING)
+        await waiting[1]
+        waiting[2].cancel()
+        ledger.settle(ONE, ONE)
+        ends = await asyncio.gather(*waiting, return_exceptions=True)
+        assert [type(end) for end in ends] == [
+            asyncio.CancelledError,
+            type(None),
+            asyncio.CancelledError,
+        ]
+
+    in_virtual_time(spend())
+
+
 def test_when_nothing_is_in_flight_all_who_wait_are_told() -> None:
     async def spend() -> list[BaseException | None]:
         ledger = Ledger(Limits(calls=1))

@@ -8,7 +8,17 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from calls_world import MODEL, FakeProvider, Log, VirtualLoop, call, calls, completion, world
+from calls_world import (
+    MODEL,
+    FakeProvider,
+    Log,
+    VirtualLoop,
+    call,
+    call_threads,
+    calls,
+    completion,
+    world,
+)
 
 from simulation.calls.background import Background
 from simulation.calls.interrupts import undisturbed
@@ -52,18 +62,18 @@ class Held(FakeProvider):
 
 @pytest.fixture(autouse=True)
 def no_thread_is_left() -> Iterator[None]:
-    before = threading.active_count()
     yield
-    assert threading.active_count() == before
+    assert call_threads() == 0
 
 
 def test_what_is_in_flight_when_ctrl_c_strikes_may_finish_and_nothing_else_starts() -> None:
     provider = Held(4)
 
     class Noticing(Switchboard):
-        def _wind_up(self, batch: Any, error: BaseException) -> None:
-            self._background.call(provider.go.set)
-            super()._wind_up(batch, error)
+        def _attend(self, batch: Any, *, until: float | None = None) -> None:
+            if until is not None:  # by now it was said that nothing more may be sent
+                self._background.call(provider.go.set)
+            super()._attend(batch, until=until)
 
     log = Log()
     board = Noticing(
@@ -251,6 +261,16 @@ def test_work_that_times_out_by_itself_says_so() -> None:
     with pytest.raises(TimeoutError, match="mine"):
         background.run(work())
     background.close()
+    background.close()
+
+
+def test_work_may_take_longer_than_one_look_at_the_signals() -> None:
+    async def work() -> int:
+        await asyncio.sleep(0.3)
+        return 5
+
+    background = Background(asyncio.new_event_loop)
+    assert background.run(work()) == 5
     background.close()
 
 

@@ -13,9 +13,7 @@ from simulation.calls.prices import (
     Tariff,
     _tables,
     price_of,
-    settled_price,
 )
-from simulation.errors import UsageError
 
 HOST = "api.anthropic.com"
 LONG = Price(
@@ -83,28 +81,6 @@ def test_every_price_of_the_table_makes_sense() -> None:
             assert 0.0 < (price.cached_input or 0.0) < price.input < price.output
             assert price.cache_write is None or price.cache_write > price.input
             assert price.long is None or min(price.long.input, price.long.output) > 1.0
-
-
-def test_a_given_price_wins_and_none_has_to_be_asked_for() -> None:
-    def settle(given: Price | None, *, no_price: bool, model: str = "mine") -> Price | None:
-        return settled_price(
-            "models.cheap",
-            provider="openai",
-            model=model,
-            host="gpu.example.com",
-            given=given,
-            no_price=no_price,
-        )
-
-    assert settle(LONG, no_price=False, model="gpt-5") is LONG
-    assert settle(None, no_price=False, model="gpt-5") == price_of("openai", "gpt-5", "x.org")
-    assert settle(None, no_price=True) is None
-    with pytest.raises(UsageError) as caught:
-        settle(None, no_price=False)
-    assert str(caught.value) == (
-        "models.cheap: no price is known for openai:mine at gpu.example.com; "
-        "give models.cheap.price or add --no-price"
-    )
 
 
 def test_each_kind_of_token_has_its_price() -> None:

@@ -54,9 +54,7 @@ class Batch(Generic[P]):
         self._busy = 0
 
     def start(self, concurrency: int) -> None:
-        """Put workers to the calls, unless it is all over already."""
-        if self.failure is not None:
-            return
+        """Put workers to the calls."""
         self._busy = min(len(self.answers), WORKERS_PER_PLACE * concurrency)
         loop = asyncio.get_running_loop()
         for _ in range(self._busy):

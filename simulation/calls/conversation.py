@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from simulation.calls.backoff import LONGEST_WAIT
-from simulation.calls.base import Answer
+from simulation.calls.base import INVALID, MODEL_ERROR, REFUSED, Answer
 from simulation.calls.budget import BudgetExhaustedError
 from simulation.calls.exchange import Tally
 from simulation.calls.prices import PICO
@@ -174,12 +174,12 @@ class Conversation:
             ModelUnusableError: no other request would fare better.
         """
         if isinstance(error, RefusedError):
-            return Reply(fault=("refused", str(error)), tally=tally)
+            return Reply(fault=(REFUSED, str(error)), tally=tally)
         if isinstance(error, UnusableError) or self._is_gone(error):
             self._note_interrupted(tally, error)
             raise ModelUnusableError(f"{self._settings.name} cannot be used: {error}") from error
         tries = f" (after {tally.attempts} tries)" if tally.attempts > 1 else ""
-        return Reply(fault=("model_error", f"{error}{tries}"), tally=tally)
+        return Reply(fault=(MODEL_ERROR, f"{error}{tries}"), tally=tally)
 
     def _is_gone(self, error: ProviderError) -> bool:
         """Tell whether nobody has answered for so long that nobody will."""
@@ -212,10 +212,10 @@ def _answer(reply: Reply, reading: Reading[P], before: tuple[Fault, ...]) -> Ans
 def _read(call: Call[P], reply: Reply, asked: Question, usable: str) -> Reading[P]:
     """Return what a reply says; what `call.read` raises but InvalidAnswerError goes through."""
     if reply.fault is not None:
-        outcome = "refused" if reply.fault[0] == "refused" else "error"
+        outcome = "refused" if reply.fault[0] == REFUSED else "error"
         return Reading(fault=reply.fault, outcome=outcome)
     if reply.finish == "refusal":
-        return Reading(fault=("refused", "the model would not answer"), outcome="refused")
+        return Reading(fault=(REFUSED, "the model would not answer"), outcome="refused")
     if reply.finish == "length":
         return _invalid(f"the answer was cut off after {asked.request.max_tokens} tokens")
     if not reply.text.strip():
@@ -227,14 +227,14 @@ def _read(call: Call[P], reply: Reply, asked: Question, usable: str) -> Reading[
 
 
 def _invalid(reason: str) -> Reading[Any]:
-    return Reading(fault=("invalid_answer", reason), outcome="invalid")
+    return Reading(fault=(INVALID, reason), outcome="invalid")
 
 
 def _recorded_reply(record: CallRecord, *, replayed: bool) -> Reply:
     said = reply_of(record)
     if said is not None:
         return Reply(text=said[0], finish=said[1], record=record, replayed=replayed)
-    kind = "refused" if record.outcome == "refused" else "model_error"
+    kind = REFUSED if record.outcome == "refused" else MODEL_ERROR
     return Reply(fault=(kind, record.error or ""), record=record, replayed=replayed)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simulation.calls.backoff import LONGEST_WAIT, waiting_time
 from simulation.calls.budget import NOTHING, Spend
 from simulation.calls.prices import Tariff
+from simulation.calls.settings import HUNG
 from simulation.providers.base import (
     Completion,
     ProviderError,
@@ -80,6 +81,7 @@ class Exchange:
         self._settings = settings
         self._streams = streams
         self._halt = halt
+        self._longest = None if settings.timeout is None else HUNG * settings.timeout
 
     async def send(self, tally: Tally) -> Completion:
         """Return the completion of a request, after as many tries as it takes.
@@ -169,10 +171,16 @@ class Exchange:
 
     async def _completion(self, request: Request) -> Completion:
         try:
-            async with asyncio.timeout(self._settings.timeout):
+            async with asyncio.timeout(self._longest):
                 completion = await self.provider.complete(request)
         except TimeoutError:
             raise TransientError("no answer in time", billed=True) from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody here cancelled anything: an SDK gave its own request up.
+            raise TransientError("the request was given up on the way", billed=True) from None
         except ProviderError:
             raise
         except Exception as error:  # whatever an SDK raises, the run goes on

@@ -27,8 +27,7 @@ class Pace:
             requests_per_minute: Most in any minute, >= 1; None for no limit.
         """
         self.limit = concurrency
-        self.slowest = concurrency
-        self.cuts = 0
+        self.slowed = False
         self._most = concurrency
         self._per_minute = requests_per_minute
         self._sent: deque[float] = deque()
@@ -77,9 +76,8 @@ class Pace:
         if sent_at > self._cut_at:
             self._cut_at = now
             self._successes = 0
-            self.cuts += 1
+            self.slowed = True
             self.limit = max(1, self.limit // 2)
-            self.slowest = min(self.slowest, self.limit)
 
     def _take(self) -> None:
         self._flying += 1

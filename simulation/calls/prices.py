@@ -14,7 +14,6 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-from simulation.errors import UsageError
 from simulation.yaml_reading import read_plain_yaml
 
 if TYPE_CHECKING:
@@ -123,25 +122,6 @@ def price_of(provider: str, model: str, host: str) -> Price | None:
         return FREE
     table = _tables().get(provider, {})
     return table.get(model) or table.get(_DATED.sub("", model))
-
-
-def settled_price(
-    key: str, *, provider: str, model: str, host: str, given: Price | None, no_price: bool
-) -> Price | None:
-    """Return the price that a scenario gives, or else the table's; None for "count no money".
-
-    key: where the model stands in the scenario, such as `models.cheap`.
-
-    Raises:
-        UsageError: no price is known, and the user did not say that none is needed.
-    """
-    price = given or price_of(provider, model, host)
-    if price is None and not no_price:
-        raise UsageError(
-            f"{key}: no price is known for {provider}:{model} at {host}; "
-            f"give {key}.price or add --no-price"
-        )
-    return price
 
 
 def _rates(price: Price, more_input: float, more_output: float) -> _Rates:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from simulation.calls.prices import Price
+
+HUNG: Final = 30
+"""Timeouts after which a provider must have lost track of a request: a streamed answer may take
+twenty of them, and a server may be asked in several ways before it takes one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +19,8 @@ class Settings:
 
     concurrency: requests in flight at a time at one host, >= 1.  requests_per_minute: most tries
     in any minute at one host, >= 1; None for no limit.  tries: HTTP tries of one request, >= 1.
-    timeout: seconds after which a try is given up whatever its provider says; None for never.
+    timeout: seconds that a provider gives an answer, or each piece of a streamed one. It sees to
+    that itself; a try that takes `HUNG` times as long is given up whatever it does. None: never.
     """
 
     concurrency: int = 32

@@ -150,10 +150,9 @@ class Switchboard:
         """What was found out about models and hosts, each once."""
         found = [note for line in self._lines for note in line.notes]
         found += [
-            f"{host} asked {pace.cuts} times to slow down; at the slowest, {pace.slowest} "
-            "requests were in flight at once"
+            f"{host} asked to slow down: fewer requests were in flight for a while"
             for host, pace in self._paces.items()
-            if pace.cuts
+            if pace.slowed
         ]
         return list(dict.fromkeys(found))
 
