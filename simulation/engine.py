@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from simulation import appraisers, encoders, prompts, turn
+from simulation import appraisers, encoders, prompts, surveys, turn
 from simulation.active import RuleController
 from simulation.errors import UsageError
 from simulation.founding import found, tell_all
@@ -81,6 +81,7 @@ class Engine:
         self.tiers = (
             _tiers(self.languages, self.rule) if chosen is None else _models(chosen, self.rule)
         )
+        _can_be_surveyed(self.scenario, self.tiers[0])
         self.encoder = encoder or _encoder(loaded)
         self.appraiser: Appraiser | None = None
         if self.scenario.population.personality != "none":
@@ -91,7 +92,14 @@ class Engine:
         self.controller = self._controller()
         self._embedded = 0
         self._noted: list[str] = []
-        self.records = self._tell(0, opening(self.world, self.people))
+        self.rater = surveys.Rater(self.encoder.encode, width=self.encoder.width)
+        self.records = self._tell(
+            0,
+            (
+                *opening(self.world, self.people),
+                turn.notes(self.scenario, self.rater),
+            ),
+        )
 
     def advance(self) -> TickRecords:
         """Let one tick pass and return what happened.
@@ -120,9 +128,21 @@ class Engine:
         )
         evictions = turn.evict(world, tick)
         probes = self._probe(turns.rows, tick)
+        answers = turn.survey(
+            world, scenario, streams, tick, model=self.tiers[0], rater=self.rater
+        )
         posts = turn.post_rows(world, np.concatenate([arrived, settled.published]))
         world.tick = tick
-        happened = (posts, *searched, *settled.rows, *failures, *reflections, evictions, *probes)
+        happened = (
+            posts,
+            *searched,
+            *settled.rows,
+            *failures,
+            *reflections,
+            evictions,
+            *probes,
+            *answers,
+        )
         self.records = self._tell(tick, happened, active=len(turns.rows))
         return self.records
 
@@ -329,6 +349,15 @@ def _model(given: Model | Backend, rule: RuleModel) -> Model:
         f"{_shown(given)} is no language model: it has neither `complete(prompts, *, schemas)` "
         f"nor all of {', '.join(_METHODS)}"
     )
+
+
+def _can_be_surveyed(scenario: Scenario, model: Model) -> None:
+    """Refuse a model of somebody's own that cannot answer the surveys there are."""
+    if scenario.surveys and not callable(getattr(model, "answer_surveys", None)):
+        raise UsageError(
+            f"{_shown(model)} cannot answer the surveys of the scenario: it has no method "
+            "`answer_surveys(requests)`"
+        )
 
 
 def _shown(given: object) -> str:

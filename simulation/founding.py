@@ -278,17 +278,26 @@ def _notes(scenario: Scenario, people: People, follows: Follows) -> tuple[str, .
 
 
 def _cut_off(scenario: Scenario) -> Iterator[str]:
-    """Say which events a shorter horizon leaves out; as the file stands they would be errors."""
-    late = [
+    """Say what a shorter horizon leaves out; as the file stands these would be errors."""
+    events = [
         _event_id(stimulus, i, tick)
         for i, stimulus in enumerate(scenario.stimuli)
         for tick in _ticks(stimulus)
         if tick > scenario.horizon
     ]
-    if late:
-        come = "1 comes" if len(late) == 1 else f"{len(late):,} come"
-        left = "is left out" if len(late) == 1 else "are left out"
-        yield f"stimuli: {come} after the horizon of {scenario.horizon} and {left}: {listed(late)}"
+    questions = [
+        f"{survey.id}-{tick}"
+        for survey in scenario.surveys
+        for tick in survey.ticks
+        if tick > scenario.horizon
+    ]
+    for key, late in (("stimuli", events), ("surveys", questions)):
+        if late:
+            come = "1 comes" if len(late) == 1 else f"{len(late):,} come"
+            left = "is left out" if len(late) == 1 else "are left out"
+            yield f"{key}: {come} after the horizon of {scenario.horizon} and {left}: " + listed(
+                late
+            )
 
 
 def _cast(scenario: Scenario, field: Ontology, people: People) -> Cast:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ReflectionRequests,
         TurnRequests,
     )
+    from simulation.models.surveys import SurveyRequests
 
 MAX_ITEM = 2_000  # code points of a post or memory; a written persona's words have at most 1,000
 MAX_FELT_MEMORY = 120  # of a memory that is told with how it felt (PersMem, C.9)
@@ -157,6 +158,31 @@ def probe(requests: ProbeRequests, i: int) -> Prompt:
         int(requests.row[i]),
         _titled("A question about yourself", [_fenced("question", requests.question[i])]),
         _titled("What do you answer?", shape),
+    )
+
+
+def survey(requests: SurveyRequests, i: int) -> Prompt:
+    """Return the prompt of the i-th persona to a survey question.
+
+    Neither the points of a scale nor its anchors are told: the answer is free (Maier et al. 2025).
+
+    Raises:
+        EmptyPersonaBlockError: the persona has no block (method.md 6).
+    """
+    cast, row = requests.cast, int(requests.row[i])
+    memories = [
+        _fenced("memory", _cut(text), tick=str(tick)) for text, tick in requests.memories(i)
+    ]
+    return _prompt(
+        cast,
+        row,
+        _titled(
+            f"Now: tick {requests.tick}, somebody asks you",
+            ["What you believe:", *_beliefs(cast, requests.beliefs[i])],
+        ),
+        _titled("What comes to your mind", memories or ["Nothing in particular."]),
+        _titled("A survey question", [_fenced("question", requests.question)]),
+        _titled("What do you answer?", _survey_shape(requests.choices)),
     )
 
 
@@ -332,6 +358,22 @@ def _reaction_shape(requests: TurnRequests, i: int) -> list[str]:
         lines[-1] += ","
         lines.append(' "importance": from 0 to 1, how much this will stay with you')
     return [*lines[:-1], f"{lines[-1]}}}"]
+
+
+def _survey_shape(choices: Sequence[str]) -> list[str]:
+    """Return the shape of an answer to a survey question."""
+    if not choices:
+        return [
+            "Answer in one to three sentences, in your own words and without a number,",
+            "with one JSON object:",
+            '{"answer": "your answer"}',
+        ]
+    return [
+        "Choose one of these:",
+        *(_fenced("choice", choice) for choice in choices),
+        "Answer with one JSON object, the choice word for word:",
+        '{"answer": "your choice"}',
+    ]
 
 
 def _reflection_shape(cast: Cast) -> list[str]:

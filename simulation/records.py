@@ -353,6 +353,18 @@ class ModelCalls(Rows):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Surveys(Rows):
+    """One row per persona asked; `scale_pmf` is over the points of the scale, or the choices."""
+
+    table: ClassVar[str] = "surveys"
+    tick: IntArray
+    persona_id: Texts
+    question_id: Texts
+    answer: Sequence[str | None]
+    scale_pmf: Sequence[Sequence[float] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejections(Rows):
     """Things refused or dropped."""
 

@@ -22,6 +22,7 @@ from simulation import scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from simulation.models.surveys import SurveyReplies, SurveyRequests
     from simulation.providers.base import Prompt
 
 IntArray = NDArray[np.int64]
@@ -275,4 +276,8 @@ class Model(Protocol):
 
     def answer_probes(self, requests: ProbeRequests) -> ProbeReplies:
         """Answer a batch of probe questions."""
+        ...
+
+    def answer_surveys(self, requests: SurveyRequests) -> SurveyReplies:
+        """Answer one survey question for a batch of personas."""
         ...

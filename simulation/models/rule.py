@@ -34,6 +34,7 @@ from simulation.models.perception import (
     topics,
     trust,
 )
+from simulation.models.surveys import answer_by_rule
 from simulation.models.utilities import (
     Slots,
     at,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         ReflectionRequests,
         TurnRequests,
     )
+    from simulation.models.surveys import SurveyReplies, SurveyRequests
     from simulation.rng import Streams
 
 __all__ = ["RuleModel", "RuleParameters", "consolidate"]
@@ -165,6 +167,10 @@ class RuleModel:
             drifts = bool(draw < self.parameters.drift_rate) and other != ""
             answers.append(other if drifts else expected)
         return ProbeReplies(answer=answers)
+
+    def answer_surveys(self, requests: SurveyRequests) -> SurveyReplies:
+        """Answer a survey question from the belief that it is about, in own words."""
+        return answer_by_rule(requests, self.streams)
 
     def _slots(self, requests: TurnRequests, seen: Perception) -> Slots:
         """Return which items this turn's actions would be about."""

@@ -33,6 +33,7 @@ from simulation.models.parsing import (
     reaction_schema,
     reflection_schema,
 )
+from simulation.models.surveys import SurveyReplies, parse_survey, survey_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from simulation.calls.base import Answer, Asker
     from simulation.models.base import ProbeRequests, ReflectionRequests, TurnRequests
     from simulation.models.parsing import Dropped
+    from simulation.models.surveys import SurveyRequests
     from simulation.providers.base import Prompt
 
 MODEL = SOURCES.index("model")
@@ -169,9 +171,27 @@ class WrittenModel:
             rejections=asked.sorted_rejections(),
         )
 
+    def answer_surveys(self, requests: SurveyRequests) -> SurveyReplies:
+        """Answer a survey question; an invalid answer is asked for once more, a failed is None."""
+        schema = survey_schema(requests.choices)
+        asked = self._ask(
+            requests,
+            "survey",
+            schema=lambda _: schema,
+            read=lambda _, answer: parse_survey(answer, requests.choices),
+        )
+        for i, parsed in asked.read.items():
+            asked.drop(i, parsed.dropped)
+        read = [asked.read.get(i) for i in range(len(requests))]
+        return SurveyReplies(
+            answer=[None if parsed is None else parsed.answer for parsed in read],
+            error=asked.error,
+            rejections=asked.sorted_rejections(),
+        )
+
     def _ask(
         self,
-        requests: TurnRequests | ReflectionRequests | ProbeRequests,
+        requests: TurnRequests | ReflectionRequests | ProbeRequests | SurveyRequests,
         purpose: str,
         *,
         schema: Callable[[int], dict[str, Any]],

@@ -12,6 +12,7 @@ from simulation.scenario.addresses import address_problem
 from simulation.scenario.model import ACTIONS, TIERS
 from simulation.scenario.persmem import MAPS
 from simulation.scenario.personality import personality_problems
+from simulation.scenario.survey import survey_problems
 from simulation.scenario.validation import MOST
 from simulation.scenario.words import MOST_LISTED
 from simulation.spelling import did_you_mean, listed
@@ -123,16 +124,34 @@ def _stimulus_claims(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _late_ticks(draft: Draft) -> Iterator[tuple[KeyPath, int]]:
-    """Yield the ticks of stimuli that lie beyond the horizon."""
+    """Yield the ticks of stimuli and surveys that lie beyond the horizon."""
     horizon = draft.value("horizon")
     if not _whole(horizon):
         return
-    for index, _ in draft.items("stimuli"):
-        place: KeyPath = ("stimuli", index, "tick")
+    for place in _timed(draft):
         ticks = [((*place, i), tick) for i, tick in draft.items(*place)]
         for where, tick in ticks or [(place, draft.value(*place))]:
             if _whole(tick) and tick > horizon:
                 yield where, tick
+
+
+def _timed(draft: Draft) -> Iterator[KeyPath]:
+    """Yield the places of ticks: of stimuli, then of surveys."""
+    for key in ("stimuli", "surveys"):
+        for index, _ in draft.items(key):
+            yield key, index, "tick"
+
+
+def _survey_targets(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
+    claims, dimensions = _claims_known(draft), draft.names("brief", "dimensions")
+    targets = dict.fromkeys([*dimensions, *(claims or ())])
+    for index, _ in draft.items("surveys"):
+        place: KeyPath = ("surveys", index, "target")
+        name = draft.value(*place)
+        known = claims is not None and bool(dimensions)
+        if known and isinstance(name, str) and name not in targets:
+            noun = "a dimension or claim of the brief"
+            yield place, _reference(name, [*targets], noun, "beliefs")
 
 
 def _stimulus_ids(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
@@ -154,8 +173,7 @@ def _stimulus_ids(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _repeated_ticks(draft: Draft) -> Iterator[tuple[KeyPath, str]]:
-    for index, _ in draft.items("stimuli"):
-        place: KeyPath = ("stimuli", index, "tick")
+    for place in _timed(draft):
         words = [str(tick) if _whole(tick) else "" for _, tick in draft.items(*place)]
         for at, word in _duplicates(words):
             yield (*place, at), f"the tick {word} appears twice"
@@ -331,6 +349,8 @@ _CHECKS = (
     _stimulus_claims,
     _repeated_ticks,
     _stimulus_ids,
+    survey_problems,
+    _survey_targets,
     _population,
     _beliefs,
     personality_problems,

@@ -7,28 +7,29 @@ Cross-references (does this claim exist? is this file there?) are checked in `ch
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
 
 from simulation.scenario.models import Budget, Calls, Log, Models, ModelSpec, Temperature
 from simulation.scenario.parts import (
     VISIBLE_PATTERN,
+    Identifier,
     NonNegative,
     Part,
     Positive,
     Signed,
     Text,
+    Ticks,
     Unit,
+    shape,
 )
 from simulation.scenario.persmem import Affect, PersMem
+from simulation.scenario.survey import Survey  # noqa: TC001 - pydantic reads it at run time
 
-IDENTIFIER_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
-Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
 FileName = Annotated[str, Field(min_length=1, max_length=1_000, pattern=VISIBLE_PATTERN)]
-Tick = Annotated[int, Field(ge=1)]
 
 Action = Literal[
     "ignore",
@@ -62,23 +63,8 @@ TRAITS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _shape(value: object) -> str | None:
-    """Return which member of a union a value wants to be, by its JSON type or its class."""
-    if isinstance(value, BaseModel):
-        return type(value).__name__
-    if isinstance(value, bool):
-        return "boolean"
-    shapes: tuple[tuple[Any, str], ...] = (
-        ((int, float), "number"),
-        (str, "string"),
-        ((list, tuple), "array"),
-        (Mapping, "object"),
-    )
-    return next((name for kind, name in shapes if isinstance(value, kind)), None)
-
-
 def _number_or_column(value: object) -> str | None:
-    return "FromColumn" if isinstance(value, Mapping) else _shape(value)
+    return "FromColumn" if isinstance(value, Mapping) else shape(value)
 
 
 def _none_or_personality(value: object) -> str | None:
@@ -87,15 +73,10 @@ def _none_or_personality(value: object) -> str | None:
     return "string" if value == "none" else None
 
 
-def _tick_or_ticks(value: object) -> str | None:
-    shape = _shape(value)
-    return "integer" if shape == "number" else shape
-
-
 def _belief_source(value: object) -> str | None:
     """Choose the member by its tell-tale key, so that one mistake gives one message."""
     if not isinstance(value, Mapping):
-        return _shape(value)
+        return shape(value)
     if "distribution" in value:
         return str(value["distribution"]).capitalize()
     if "column" in value:
@@ -199,12 +180,7 @@ TierSource = Annotated[
 ]
 Beliefs = Annotated[
     Annotated[Unit, Tag("number")] | Annotated[dict[str, BeliefSource], Tag("object")],
-    Discriminator(_shape),
-]
-Ticks = Annotated[
-    Annotated[Tick, Tag("integer")]
-    | Annotated[tuple[Tick, ...], Field(min_length=1), Tag("array")],
-    Discriminator(_tick_or_ticks),
+    Discriminator(shape),
 ]
 
 
@@ -595,6 +571,9 @@ class Scenario(Part):
         default=Reflection(), description="When a persona consolidates."
     )
     probes: Probes = Field(default=Probes(), description="Drift probes.")
+    surveys: tuple[Survey, ...] = Field(
+        default=(), description="Questions to the population, by tick: docs/surveys.md."
+    )
     encoder: Encoder = Field(default=Encoder(), description="The sentence encoder.")
     models: Models = Field(default=Models(), description="The model of each tier.")
     temperature: Temperature | None = Field(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+IDENTIFIER_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 VISIBLE_PATTERN = r"\S"
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE_PATTERN)]
@@ -16,6 +17,36 @@ Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)]
 Gain = Annotated[float, Field(ge=0.0, le=100.0, allow_inf_nan=False)]  # a weight, not boundless
+
+Identifier = Annotated[str, Field(pattern=IDENTIFIER_PATTERN)]
+Tick = Annotated[int, Field(ge=1)]
+
+
+def shape(value: object) -> str | None:
+    """Return which member of a union a value wants to be, by its JSON type or its class."""
+    if isinstance(value, BaseModel):
+        return type(value).__name__
+    if isinstance(value, bool):
+        return "boolean"
+    shapes: tuple[tuple[Any, str], ...] = (
+        ((int, float), "number"),
+        (str, "string"),
+        ((list, tuple), "array"),
+        (Mapping, "object"),
+    )
+    return next((name for kind, name in shapes if isinstance(value, kind)), None)
+
+
+def _tick_or_ticks(value: object) -> str | None:
+    found = shape(value)
+    return "integer" if found == "number" else found
+
+
+Ticks = Annotated[
+    Annotated[Tick, Tag("integer")]
+    | Annotated[tuple[Tick, ...], Field(min_length=1), Tag("array")],
+    Discriminator(_tick_or_ticks),
+]
 
 
 class Part(BaseModel):

@@ -8,12 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from simulation.scenario.model import (
-    IDENTIFIER_PATTERN,
-    NAME_PATTERN,
-    Scenario,
-)
-from simulation.scenario.parts import VISIBLE_PATTERN
+from simulation.scenario.model import NAME_PATTERN, Scenario
+from simulation.scenario.parts import IDENTIFIER_PATTERN, VISIBLE_PATTERN
 from simulation.spelling import listed, nearest
 from simulation.yaml_reading import quoted
 

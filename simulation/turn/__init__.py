@@ -14,6 +14,7 @@ from simulation.turn.react import react
 from simulation.turn.reflect import evict, reflect
 from simulation.turn.rows import post_rows
 from simulation.turn.settle import settle
+from simulation.turn.surveying import notes, survey
 
 __all__ = [
     "ModelController",
@@ -22,10 +23,12 @@ __all__ = [
     "evict",
     "faults_of",
     "note_failures",
+    "notes",
     "post_rows",
     "prepare",
     "probe",
     "react",
     "reflect",
     "settle",
+    "survey",
 ]
