@@ -22,6 +22,7 @@ from simulation import scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from simulation.models.interviews import InterviewReplies, InterviewRequests
     from simulation.models.surveys import SurveyReplies, SurveyRequests
     from simulation.providers.base import Prompt
 
@@ -280,4 +281,8 @@ class Model(Protocol):
 
     def answer_surveys(self, requests: SurveyRequests) -> SurveyReplies:
         """Answer one survey question for a batch of personas."""
+        ...
+
+    def answer_interviews(self, requests: InterviewRequests) -> InterviewReplies:
+        """Answer a batch of interview questions."""
         ...

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation.mind import elementary, opinion
+from simulation.models import interviews, surveys
 from simulation.models.base import (
     ACTION_CODE,
     ACTIONS,
@@ -34,7 +35,6 @@ from simulation.models.perception import (
     topics,
     trust,
 )
-from simulation.models.surveys import answer_by_rule
 from simulation.models.utilities import (
     Slots,
     at,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         ReflectionRequests,
         TurnRequests,
     )
+    from simulation.models.interviews import InterviewReplies, InterviewRequests
     from simulation.models.surveys import SurveyReplies, SurveyRequests
     from simulation.rng import Streams
 
@@ -170,7 +171,11 @@ class RuleModel:
 
     def answer_surveys(self, requests: SurveyRequests) -> SurveyReplies:
         """Answer a survey question from the belief that it is about, in own words."""
-        return answer_by_rule(requests, self.streams)
+        return surveys.answer_by_rule(requests, self.streams)
+
+    def answer_interviews(self, requests: InterviewRequests) -> InterviewReplies:
+        """Answer interview questions from attributes, beliefs and what comes to mind."""
+        return interviews.answer_by_rule(requests)
 
     def _slots(self, requests: TurnRequests, seen: Perception) -> Slots:
         """Return which items this turn's actions would be about."""

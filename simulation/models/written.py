@@ -23,6 +23,12 @@ from simulation.models.base import (
     Rejection,
 )
 from simulation.models.batches import take_reflections, take_turns
+from simulation.models.interviews import (
+    InterviewReplies,
+    answer_by_rule,
+    interview_schema,
+    parse_interview,
+)
 from simulation.models.parsing import (
     Parsed,
     ParsedReflection,
@@ -40,9 +46,12 @@ if TYPE_CHECKING:
 
     from simulation.calls.base import Answer, Asker
     from simulation.models.base import ProbeRequests, ReflectionRequests, TurnRequests
+    from simulation.models.interviews import InterviewRequests
     from simulation.models.parsing import Dropped
     from simulation.models.surveys import SurveyRequests
     from simulation.providers.base import Prompt
+
+    Asking = TurnRequests | ReflectionRequests | ProbeRequests | SurveyRequests | InterviewRequests
 
 MODEL = SOURCES.index("model")
 REPLAY = SOURCES.index("replay")
@@ -189,9 +198,34 @@ class WrittenModel:
             rejections=asked.sorted_rejections(),
         )
 
+    def answer_interviews(self, requests: InterviewRequests) -> InterviewReplies:
+        """Answer interview questions; a failed one is answered by rule and says so in `source`."""
+        schema = interview_schema()
+        asked = self._ask(
+            requests,
+            "interview",
+            schema=lambda _: schema,
+            read=lambda _, answer: parse_interview(answer),
+        )
+        for i, parsed in asked.read.items():
+            asked.drop(i, parsed.dropped)
+        instead = answer_by_rule(requests).answer if len(asked.read) < len(requests) else ()
+        source = np.full(len(requests), FALLBACK, dtype=np.int64)
+        source[sorted(asked.read)] = MODEL
+        source[sorted(asked.replayed)] = REPLAY
+        return InterviewReplies(
+            answer=[
+                asked.read[i].answer if i in asked.read else instead[i]
+                for i in range(len(requests))
+            ],
+            source=source,
+            error=asked.error,
+            rejections=asked.sorted_rejections(),
+        )
+
     def _ask(
         self,
-        requests: TurnRequests | ReflectionRequests | ProbeRequests | SurveyRequests,
+        requests: Asking,
         purpose: str,
         *,
         schema: Callable[[int], dict[str, Any]],
