@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from provider_server import Server
 
-    from simulation.providers.base import Completion
+    from simulation.providers.base import Completion, Provider
     from simulation.providers.chat import ChatProvider
 
     T = TypeVar("T")
@@ -43,7 +43,7 @@ def request(
 
 
 def provider_at(
-    server: Server | str, name: str, *, own: bool = False, timeout: float = 5.0, **settings: Any
+    server: Server | str, name: str, *, own: bool = False, timeout: float = 30.0, **settings: Any
 ) -> ChatProvider:
     """Return a provider for a loopback server, which `own` makes the provider's own host."""
     url = server if isinstance(server, str) else server.url
@@ -60,7 +60,7 @@ def provider_at(
     return AnthropicProvider(spec, place, used)
 
 
-def run(provider: ChatProvider, act: Callable[[ChatProvider], Awaitable[T]]) -> T:
+def run(provider: Provider, act: Callable[[Provider], Awaitable[T]]) -> T:
     """Do something with a provider and close it."""
 
     async def acting() -> T:
@@ -72,7 +72,7 @@ def run(provider: ChatProvider, act: Callable[[ChatProvider], Awaitable[T]]) -> 
     return asyncio.run(acting())
 
 
-def ask(provider: ChatProvider, asked: Request | None = None) -> Completion:
+def ask(provider: Provider, asked: Request | None = None) -> Completion:
     """Put one request."""
     return run(provider, lambda it: it.complete(asked or request()))
 

@@ -20,7 +20,7 @@ from simulation.providers.chat import MAX_TEXT
 if TYPE_CHECKING:
     from provider_server import Seen, Step
 
-    from simulation.providers.chat import ChatProvider
+    from simulation.providers.base import Provider
 
 LOCAL = "http://localhost:1/v1"
 
@@ -58,6 +58,11 @@ def test_a_provider_says_who_and_where_it_is(name: str) -> None:
     assert provider.notes == ()
     own = load(ProviderSpec(provider=name, model="m", api_key=KEY))
     assert own.host == f"api.{name}.com"
+
+
+def test_a_prompt_is_one_text_with_empty_lines_between_its_parts() -> None:
+    assert str(request().prompt) == "Rules.\n\nYou are Ann.\n\nWhat now?"
+    assert str(request(persona="").prompt) == "Rules.\n\nWhat now?"
 
 
 def test_the_key_is_not_shown_with_the_settings() -> None:
@@ -184,7 +189,7 @@ def test_empty_parts_of_a_prompt_are_left_out(name: str) -> None:
 def test_an_address_may_end_in_v1_for_both(name: str, base: str) -> None:
     with serving(answer(body(name))) as server:
         provider = load(ProviderSpec(provider=name, model="m", base_url=server.url + base))
-        run(provider, lambda it: it.complete(request()))  # type: ignore[arg-type] # of either
+        run(provider, lambda it: it.complete(request()))
     assert server.seen[0].path.count("/v1/") == 1
 
 
@@ -268,7 +273,7 @@ def test_many_requests_are_under_way_at_once(name: str, count: int) -> None:
         most[0] = max(most[0], under_way[0])
         return [1.0, *answer(body(name))] if under_way[0] < count else answer(body(name))
 
-    async def many(provider: ChatProvider) -> int:
+    async def many(provider: Provider) -> int:
         return len(await asyncio.gather(*(provider.complete(request()) for _ in range(count))))
 
     with serving(late) as server:

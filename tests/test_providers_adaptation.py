@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from provider_server import Seen, Step
 
-    from simulation.providers.chat import ChatProvider
+    from simulation.providers.base import Provider
 
 both = pytest.mark.parametrize("name", NAMES)
 
@@ -60,7 +60,7 @@ def test_json_is_asked_for_in_the_best_way_that_a_server_takes(
     with serving(refusing(name, *words)) as server:
         provider = provider_at(server, name)
 
-        async def twice(it: ChatProvider) -> None:
+        async def twice(it: Provider) -> None:
             for _ in range(2):
                 assert (await it.complete(request(schema=SCHEMA))).text == JSON
 
@@ -123,7 +123,7 @@ def test_a_schema_that_is_taken_and_ignored_is_noticed(name: str) -> None:
         words = JSON if mode(seen.body) == "plain" else "I like it."
         return answer(body(name, words))
 
-    async def thrice(provider: ChatProvider) -> list[str]:
+    async def thrice(provider: Provider) -> list[str]:
         return [(await provider.complete(request(schema=SCHEMA))).text for _ in range(3)]
 
     with serving(ignoring) as server:
@@ -135,7 +135,7 @@ def test_a_schema_that_is_taken_and_ignored_is_noticed(name: str) -> None:
 
 @both
 def test_many_answers_at_once_that_ignore_a_schema_lower_the_way_once(name: str) -> None:
-    async def many(provider: ChatProvider) -> None:
+    async def many(provider: Provider) -> None:
         asked = request(schema=SCHEMA)
         await asyncio.gather(*(provider.complete(asked) for _ in range(5)))
 
@@ -156,6 +156,23 @@ def test_an_answer_that_was_cut_or_refused_says_nothing_about_schemas(
     with serving(answer(body(name, '{"act', reason))) as server:
         provider = provider_at(server, name)
         assert ask(provider, request(schema=SCHEMA)).finish == finish
+    assert provider.notes == ()
+
+
+@both
+def test_prose_that_was_cut_shows_that_the_schema_is_ignored(name: str) -> None:
+    reason = "length" if name == "openai" else "max_tokens"
+    with serving(answer(body(name, "I like", reason))) as server:
+        provider = provider_at(server, name)
+        ask(provider, request(schema=SCHEMA))
+    assert "does not keep to it" in provider.notes[0]
+
+
+@both
+def test_an_empty_answer_says_nothing_about_schemas(name: str) -> None:
+    with serving(answer(body(name, " "))) as server:
+        provider = provider_at(server, name)
+        assert ask(provider, request(schema=SCHEMA)).text == " "
     assert provider.notes == ()
 
 
@@ -185,7 +202,7 @@ def test_a_parameter_that_is_refused_is_left_out_from_then_on(
     with serving(refusing(name, word, status=status)) as server:
         provider = provider_at(server, name, **settings)
 
-        async def twice(it: ChatProvider) -> None:
+        async def twice(it: Provider) -> None:
             for _ in range(2):
                 await it.complete(request(temperature=0.5))
 
@@ -267,13 +284,13 @@ def test_many_at_once_meet_the_same_refusal_and_all_go_on(name: str) -> None:
     def late(seen: Seen) -> list[Step]:
         return [0.1, *refuse(seen)]
 
-    async def at_once(it: ChatProvider) -> list[str]:
+    async def at_once(it: Provider) -> list[str]:
         asked = request(schema=SCHEMA, temperature=0.2)
         return [
             done.text for done in await asyncio.gather(*(it.complete(asked) for _ in range(20)))
         ]
 
-    async def later(it: ChatProvider) -> list[str]:
+    async def later(it: Provider) -> list[str]:
         await it.complete(request(schema=SCHEMA, temperature=0.2))
         return await at_once(it)
 

@@ -32,7 +32,9 @@ def mock() -> Iterator[LLMockServer]:
         yield server
 
 
-def provider(mock: LLMockServer, name: str, *, timeout: float = 5.0, stream: bool) -> ChatProvider:
+def provider(
+    mock: LLMockServer, name: str, *, timeout: float = 30.0, stream: bool
+) -> ChatProvider:
     url = mock.base_url(name).removesuffix("/v1")
     return provider_at(url, name, stream=stream, timeout=timeout, api_key="llmock")
 

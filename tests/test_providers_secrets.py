@@ -18,6 +18,8 @@ from simulation.providers.base import UnusableError
 if TYPE_CHECKING:
     from provider_server import Seen, Step
 
+    from simulation.providers.base import Provider
+
 both = pytest.mark.parametrize("name", NAMES)
 
 SECRET = "of-the-environment"  # noqa: S105 - a word to look for
@@ -90,9 +92,9 @@ def test_cookies_are_not_sent_back(name: str) -> None:
 
     with serving(reply) as server:
 
-        async def twice(it: object) -> None:
+        async def twice(it: Provider) -> None:
             for _ in range(2):
-                await it.complete(request())  # type: ignore[attr-defined] # of either
+                await it.complete(request())
 
         run(provider_at(server, name), twice)
     assert len(server.seen) == 2

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 both = pytest.mark.parametrize("name", NAMES)
 
 
-def streamed(name: str, *parts: object, timeout: float = 5.0) -> Completion:
+def streamed(name: str, *parts: object, timeout: float = 30.0) -> Completion:
     with serving(stream(*parts)) as server:
         return ask(provider_at(server, name, stream=True, timeout=timeout))
 
@@ -38,7 +38,7 @@ def raw(*parts: object) -> bytes:
     return b"".join(step for step in stream(*parts)[1:] if isinstance(step, bytes))
 
 
-def broken(name: str, *parts: object, timeout: float = 5.0) -> TransientError:
+def broken(name: str, *parts: object, timeout: float = 30.0) -> TransientError:
     """Return the error of a stream that breaks, after it began well."""
     with pytest.raises(TransientError) as caught:
         streamed(name, *first(name), chunk(name, "Hel"), *parts, timeout=timeout)
@@ -115,8 +115,8 @@ def test_a_stream_that_only_says_it_is_there_ends_as_well() -> None:
 
 @both
 def test_a_stream_slower_in_all_than_the_timeout_is_read(name: str) -> None:
-    slow: list[object] = [0.1, chunk(name, "a")] * 4
-    completion = streamed(name, *first(name), *slow, *last(name), timeout=0.3)
+    slow: list[object] = [0.4, chunk(name, "a")] * 4
+    completion = streamed(name, *first(name), *slow, *last(name), timeout=1.2)
     assert completion.text == "aaaa"
 
 

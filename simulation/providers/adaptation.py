@@ -107,9 +107,8 @@ class Adaptation:
             self._descend(way.mode, "takes", " but does not keep to it")
 
     def say(self, note: str) -> None:
-        """Note something, once."""
-        if note not in self.notes:
-            self.notes.append(note)
+        """Note something; what leads here happens once, as a way only ever loses something."""
+        self.notes.append(note)
 
     def _differs(self, way: Way, feature: str) -> bool:
         """Return whether another request has changed a feature since."""

@@ -178,6 +178,8 @@ class ChatProvider(ABC):
         except status_error as error:
             response: httpx2.Response = error.response  # type: ignore[attr-defined] # of both SDKs
             return None, rejection_of(response.status_code, response.content, response.headers)
+        except UnicodeEncodeError:
+            failure = self._faults.unsendable()
         except (
             sdk_error,
             BrokenAnswerError,
@@ -222,7 +224,7 @@ class ChatProvider(ABC):
         /v1/messages and others take it without a word and answer prose.
         """
         asked = request.schema is not None and way.mode != "plain" and not self._place.own
-        if asked and completion.finish == "stop" and not _is_object(completion.text):
+        if asked and _breaks_schema(completion):
             self._adaptation.ignored(way)
 
     async def _known(self, rejection: Rejection) -> str:
@@ -277,6 +279,17 @@ def instruction(schema: dict[str, Any]) -> str:
 def features(body: dict[str, Any], names: dict[str, Callable[[dict[str, Any]], bool]]) -> set[str]:
     """Return the features that a body has, by tests for each."""
     return {feature for feature, has in names.items() if has(body)}
+
+
+def _breaks_schema(completion: Completion) -> bool:
+    """Return whether an answer, cut off or not, cannot have been held to the schema of an object.
+
+    One that is empty or refused proves nothing.
+    """
+    text = completion.text.strip()
+    if not text or completion.finish not in ("stop", "length"):
+        return False
+    return not text.startswith("{") if completion.finish == "length" else not _is_object(text)
 
 
 def _is_object(text: str) -> bool:

@@ -87,6 +87,10 @@ class Faults:
         }
         return verdicts[kind]
 
+    def unsendable(self) -> ProviderError:
+        """Return the error for a request that no body can hold."""
+        return RequestError("the prompt or the schema holds half of a surrogate pair")
+
     def failed(self, error: Exception) -> ProviderError:
         """Return the error for an answer that did not arrive whole."""
         causes = list(_causes(error))

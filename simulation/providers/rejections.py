@@ -143,14 +143,22 @@ def _decoded(content: bytes) -> Any:
 def _said(data: Any) -> tuple[str, str]:
     """Return codes and words of an error's body."""
     if not isinstance(data, dict):
-        return "", data if isinstance(data, str) else json.dumps(data)
+        return "", data if isinstance(data, str) else _written(data)
     error = data.get("error")
     inner: dict[str, Any] = error if isinstance(error, dict) else data
     words = inner.get("message") or inner.get("detail") or error or data
-    text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)
+    text = words if isinstance(words, str) else _written(words)
     param = inner.get("param")
     codes = [str(inner[name]) for name in ("code", "type") if inner.get(name) is not None]
     details = inner.get("details")
     if isinstance(details, dict):
         codes += [str(value) for value in details.values() if isinstance(value, str)]
     return " ".join(codes), f"{param}: {text}" if isinstance(param, str) and param else text
+
+
+def _written(value: Any) -> str:
+    """Return a value as JSON; deep ones can be read and not be written again."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # pragma: no cover - depends on the stack that is left
+        return ""
