@@ -205,6 +205,16 @@ def test_tries_that_were_turned_away_use_no_budget() -> None:
     assert all(answer.value == 1 for answer in answers)
 
 
+def test_a_server_that_takes_more_than_it_was_asked_for_is_asked_nothing_more() -> None:
+    greedy = FakeProvider(script=lambda *_: completion(read=10**9, written=10**9))
+    with (
+        world(greedy, limits=Limits(usd=1.0), settings=Settings(concurrency=1)) as w,
+        pytest.raises(BudgetExhaustedError, match=r"budget\.usd is 1\.0 USD, 12000 may have been"),
+    ):
+        w.asker.ask(calls(3))
+    assert [r.cost_usd for r in w.log.records] == [6000.0] * 2  # told in full; two had their place
+
+
 def test_a_budget_in_usd_needs_a_price() -> None:
     with (
         world(limits=Limits(usd=1.0)) as w,

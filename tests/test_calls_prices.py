@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulation.calls import prices
 from simulation.calls.prices import (
     FREE,
     LongPrompts,
@@ -14,6 +18,7 @@ from simulation.calls.prices import (
     _tables,
     price_of,
 )
+from simulation.yaml_reading import read_plain_yaml
 
 HOST = "api.anthropic.com"
 LONG = Price(
@@ -81,6 +86,13 @@ def test_every_price_of_the_table_makes_sense() -> None:
             assert 0.0 < (price.cached_input or 0.0) < price.input < price.output
             assert price.cache_write is None or price.cache_write > price.input
             assert price.long is None or min(price.long.input, price.long.output) > 1.0
+
+
+def test_the_table_says_where_and_when_it_was_read() -> None:
+    text = (Path(prices.__file__).parent / "prices.yaml").read_text(encoding="utf-8")
+    for part in read_plain_yaml(text).data.values():
+        assert part["source"].startswith("https://")
+        assert date.fromisoformat(str(part["read"])) >= date(2026, 11, 1)
 
 
 def test_each_kind_of_token_has_its_price() -> None:
