@@ -51,7 +51,7 @@ def test_the_settings_question_shows_each_setting() -> None:
 
 def test_what_is_said_to_be_empty_in_this_version_is_empty(run: RunFile) -> None:
     tables = [table for table in run.tables() if "Empty in this version." in table.comment]
-    assert {table.name for table in tables} <= {"surveys", "unit_updates", "units"}
+    assert {table.name for table in tables} <= {"unit_updates", "units"}
     assert {table.rows for table in tables} == {0}
 
 

@@ -310,3 +310,19 @@ def test_a_reflection_out_of_habit_says_after_how_many_turns() -> None:
         sql = "SELECT detail FROM persona_timeline WHERE what = 'reflected'"
         told = "after 5 turns (by rule, after a failed answer)"
         assert rows(writer.reader(), sql) == [(told,)]
+
+
+def test_survey_summary_has_the_mean_point_and_the_share_of_each() -> None:
+    answers = [("p1", "no", [0.5, 0.5, 0.0]), ("p2", "yes", [0.0, 0.0, 1.0]), ("p3", None, None)]
+    asked = [
+        {"tick": 1, "persona_id": who, "question_id": "q", "answer": said, "scale_pmf": pmf}
+        for who, said, pmf in answers
+    ]
+    silent = {"tick": 1, "persona_id": "p1", "question_id": "r", "answer": None, "scale_pmf": None}
+    extra = [run_rows.rows(records.Surveys, [*asked, silent])]
+    with run_rows.write_run(None, [run_rows.start(), run_rows.tick(1, extra=extra)]) as writer:
+        found = rows(writer.reader(), "SELECT * FROM survey_summary ORDER BY question_id")
+    assert found == [
+        (1, "q", 3, 2, 2.25, 0.75, [0.25, 0.25, 0.5]),
+        (1, "r", 1, 0, None, None, None),
+    ]

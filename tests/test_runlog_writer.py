@@ -54,7 +54,7 @@ def test_every_table_and_column_of_a_new_run_has_a_comment() -> None:
         *("reflections", "probes", "units", "unit_updates", "surveys", "model_calls", "ticks"),
         *("rejections", "beliefs", "embeddings", "persona_timeline", "belief_summary", "drift"),
         *("action_counts", "claim_flips", "spend", "failures", "memory_composition"),
-        *("posts_reach", "exposures"),
+        *("posts_reach", "exposures", "survey_summary"),
     }
 
 

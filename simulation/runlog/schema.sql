@@ -482,13 +482,14 @@ CREATE TABLE surveys (
     answer VARCHAR,
     scale_pmf DOUBLE[]
 );
-COMMENT ON TABLE surveys IS 'One row per survey answer. Empty in this version.';
+COMMENT ON TABLE surveys IS 'One row per persona asked in a survey; none without surveys.';
 COMMENT ON COLUMN surveys.tick IS 'tick of the survey';
 COMMENT ON COLUMN surveys.persona_id IS 'persona that was asked';
 COMMENT ON COLUMN surveys.question_id IS 'id of the question in the scenario';
-COMMENT ON COLUMN surveys.answer IS 'what the persona answered; NULL if the call failed';
+COMMENT ON COLUMN surveys.answer IS
+    'what the persona answered, at most 1,000 characters; NULL if there is no usable answer (see rejections)';
 COMMENT ON COLUMN surveys.scale_pmf IS
-    'probability of each point of the answer scale, sums to 1; NULL for an open question';
+    'probability of each point of the scale, lowest first, sums to 1; of a choice 1 for what was chosen; NULL without an answer';
 
 CREATE TABLE model_calls (
     call_id BIGINT NOT NULL,

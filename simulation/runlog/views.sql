@@ -156,6 +156,46 @@ COMMENT ON COLUMN drift.answers IS 'questions answered; a failed call is no answ
 COMMENT ON COLUMN drift.disagreeing_answers IS 'answers that disagree';
 COMMENT ON COLUMN drift.answer_share IS 'disagreeing share of the answers; NULL if there are none';
 
+CREATE VIEW survey_summary AS
+WITH points AS (
+    SELECT
+        tick,
+        question_id,
+        persona_id,
+        unnest(range(1, len(scale_pmf) + 1)) AS point,
+        unnest(scale_pmf) AS probability
+    FROM surveys WHERE scale_pmf IS NOT NULL
+),
+expected AS (
+    SELECT tick, question_id, persona_id, sum(point * probability) AS point
+    FROM points GROUP BY tick, question_id, persona_id
+),
+means AS (
+    SELECT tick, question_id, avg(point) AS mean, stddev_pop(point) AS sd
+    FROM expected GROUP BY tick, question_id
+),
+shares AS (
+    SELECT tick, question_id, point, avg(probability) AS share
+    FROM points GROUP BY tick, question_id, point
+),
+spread AS (
+    SELECT tick, question_id, list(share ORDER BY point) AS shares FROM shares GROUP BY tick, question_id
+),
+asked AS (
+    SELECT tick, question_id, count(*) AS asked, count(answer) AS answered
+    FROM surveys GROUP BY tick, question_id
+)
+SELECT tick, question_id, asked, answered, mean, sd, shares
+FROM asked LEFT JOIN means USING (tick, question_id) LEFT JOIN spread USING (tick, question_id);
+COMMENT ON VIEW survey_summary IS 'What a population answers: one row per tick and survey question.';
+COMMENT ON COLUMN survey_summary.tick IS 'tick of the survey';
+COMMENT ON COLUMN survey_summary.question_id IS 'id of the question in the scenario';
+COMMENT ON COLUMN survey_summary.asked IS 'personas asked';
+COMMENT ON COLUMN survey_summary.answered IS 'personas with a usable answer';
+COMMENT ON COLUMN survey_summary.mean IS 'mean over the answers of their expected point, from 1; NULL without answers';
+COMMENT ON COLUMN survey_summary.sd IS 'standard deviation of the expected points (divided by n); NULL without answers';
+COMMENT ON COLUMN survey_summary.shares IS 'mean probability of each point, lowest first; of a choice the share that chose it; NULL without answers';
+
 CREATE VIEW spend AS
 SELECT
     tick,
