@@ -72,7 +72,7 @@ def test_a_record_says_all_of_a_request() -> None:
     assert (record.attempt, record.attempts, record.billed) == (1, 1, 1)
     assert (record.provider, record.model) == ("openai", "gpt-test")
     assert record.request == (
-        '{"max_tokens":100,"model":"gpt-test","persona":"You are p1.","provider":"openai",'
+        '{"effort":null,"max_tokens":100,"model":"gpt-test","persona":"You are p1.","provider":"openai",'
         '"question":"Which number?","schema":{"type":"object"},"system":"Be brief.",'
         '"temperature":0.7}'
     )

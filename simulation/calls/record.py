@@ -153,6 +153,7 @@ def question(
             "schema": request.schema,
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
+            "effort": settings.effort,
         }
     )
     return Question(

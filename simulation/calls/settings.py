@@ -35,7 +35,8 @@ class ModelSettings:
 
     provider, model: as the run records them; they are part of a request's digest.  max_tokens:
     longest answer, >= 1.  temperature: None for the provider's own.  price: None for an unknown
-    one; then costs are unknown, too, and no budget in USD can be kept.
+    one; then costs are unknown, too, and no budget in USD can be kept.  effort: how much a
+    reasoning model thinks; None for the provider's own.
     """
 
     provider: str
@@ -43,6 +44,7 @@ class ModelSettings:
     max_tokens: int
     temperature: float | None
     price: Price | None
+    effort: str | None = None
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from simulation.calls.budget import Limits
+from simulation.calls.budget import NOTHING, Limits, Spend
 from simulation.calls.prices import Price, price_of
 from simulation.calls.settings import ModelSettings, Settings
 from simulation.calls.switchboard import Switchboard
@@ -37,10 +37,17 @@ class Languages:
     askers: Mapping[Tier, Asker]
 
 
-def connect(loaded: Loaded, streams: Streams, *, recorded: Recorded | None = None) -> Languages:
+def connect(
+    loaded: Loaded,
+    streams: Streams,
+    *,
+    recorded: Recorded | None = None,
+    spent_before: Spend = NOTHING,
+) -> Languages:
     """Return the language models of a scenario that names some.
 
-    recorded: answers that were given before.  Nothing must be `missing`.
+    recorded: answers that were given before.  spent_before: what of the budget is gone already.
+    Nothing must be `missing`.
     """
     scenario = loaded.scenario
     calls = scenario.calls
@@ -54,6 +61,7 @@ def connect(loaded: Loaded, streams: Streams, *, recorded: Recorded | None = Non
         limits=Limits(**scenario.budget.model_dump()),
         streams=streams,
         recorded=recorded,
+        spent_before=spent_before,
     )
     askers: dict[Tier, Asker] = {}
     for tier, spec in scenario.languages.items():
@@ -70,6 +78,7 @@ def _asker(board: Switchboard, loaded: Loaded, spec: ModelSpec) -> Asker:
         max_tokens=spec.max_tokens,
         temperature=heat,
         price=_price(spec),
+        effort=spec.effort,
     )
     wanted = ProviderSpec(
         provider=spec.provider,
