@@ -97,7 +97,7 @@ class Engine:
             0,
             (
                 *opening(self.world, self.people),
-                turn.notes(self.scenario, self.rater),
+                turn.survey_notes(self.scenario, self.rater),
             ),
         )
 

@@ -22,7 +22,7 @@ from simulation.mind import likert
 from simulation.models.words.survey_phrases import ANSWERS, STARTS
 from simulation.scenario.anchors import ANCHOR_NAMES, ANCHORS, LABELS, AnchorName
 from simulation.scenario.survey import Survey
-from simulation.surveys import Rater, check_anchors, held_out, panel, weaknesses
+from simulation.surveys import Rater, check_anchors, confusions, held_out, panel, weaknesses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,6 +170,15 @@ def test_weak_anchors_are_named() -> None:
     assert bent[0].startswith(
         "set 2: its ends lie at cosine 1.00, no farther apart than neighbours"
     )
+
+
+def test_confusion_is_told_from_a_tenth_on_but_not_where_nothing_was_embedded() -> None:
+    fit, bent = [["no", "so", "yes"]], [["yes", "so", "no"]]
+    answers = [["no"], ["so"], ["yes"]]
+    told = [list(confusions(check_anchors(Axes(), sets, answers))) for sets in (fit, bent)]
+    assert told[0] == []
+    assert "100% of refusals above an acceptance" in told[1][0]
+    assert not list(confusions(check_anchors(Axes(), [["nil"] * 3], answers)))
 
 
 def test_two_points_and_anchors_without_vectors_give_no_note_on_ends() -> None:

@@ -173,13 +173,20 @@ def test_an_unchanged_belief_keeps_its_point_and_varies_its_words() -> None:
     assert said[0] != said[1]
 
 
-def test_own_weak_anchors_get_a_note_at_tick_0_and_shipped_ones_none() -> None:
+def test_own_weak_anchors_get_a_note_at_tick_0() -> None:
     weak = INTENT | {"id": "weak", "anchors": [["It is bad.", "Bad it is.", "It is good."]]}
-    noted = refusals(Engine(small(surveys=[INTENT, weak])))
+    noted = refusals(Engine(small(surveys=[weak, WAYS])))
     assert {kind for kind, _ in noted} == {"note"}
     assert all(detail.startswith("surveys: weak: set 1: ") for _, detail in noted)
     assert "points 1 and 2 lie at cosine 1.00" in noted[0][1]
-    assert refusals(Engine(small(surveys=[INTENT]))) == []
+
+
+def test_shipped_anchors_get_one_note_with_what_they_are_worth_with_this_encoder() -> None:
+    again = INTENT | {"id": "again"}
+    ((kind, said),) = refusals(Engine(small(surveys=[INTENT, again])))
+    assert kind == "note"
+    assert said.startswith("surveys: anchors agreement: with this encoder 46% of 35 held-out")
+    assert "26% of refusals above an acceptance" in said
 
 
 def test_a_shorter_horizon_leaves_later_questions_out_with_a_note() -> None:

@@ -7,14 +7,23 @@ from __future__ import annotations
 
 from simulation.surveys.panel import due, panel
 from simulation.surveys.rating import Rater
-from simulation.surveys.separation import Separation, check_anchors, held_out, weaknesses
+from simulation.surveys.separation import (
+    Separation,
+    check_anchors,
+    confusions,
+    held_out,
+    separation,
+    weaknesses,
+)
 
 __all__ = [
     "Rater",
     "Separation",
     "check_anchors",
+    "confusions",
     "due",
     "held_out",
     "panel",
+    "separation",
     "weaknesses",
 ]

@@ -7,6 +7,7 @@ believed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -41,6 +42,7 @@ class Encoder(Protocol):
 
 
 SAME = 0.95  # cosine of two anchors from which on they say the same to an encoder
+CONFUSED = 0.1  # share of pairs of a refusal and an acceptance from which on it is told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +86,27 @@ def check_anchors(
             are no answers.
         EncoderError: the encoder cannot embed a text.
     """
+    rater = Rater(encoder.encode, width=encoder.width)
+    return separation(rater, sets, held_out, epsilon=epsilon, temperature=temperature)
+
+
+def separation(
+    rater: Rater,
+    sets: Sequence[Sequence[str]],
+    held_out: Sequence[Sequence[str]],
+    *,
+    epsilon: float = 0.0,
+    temperature: float = 1.0,
+) -> Separation:
+    """Return what `check_anchors` does, with a rater that is there already.
+
+    Raises:
+        ValueError, EncoderError: as `check_anchors`.
+    """
     if {len(one) for one in sets} != {len(held_out)} or not any(held_out):
         raise ValueError("every set of anchors and the held-out answers need the same points")
     answers = [answer for point in held_out for answer in point]
     truth = np.repeat(np.arange(1, len(held_out) + 1), [len(point) for point in held_out])
-    rater = Rater(encoder.encode, width=encoder.width)
     pmf = rater.rate(answers, sets, epsilon=epsilon, temperature=temperature)
     expected, error = likert.mean(pmf), np.abs(likert.point(pmf) - truth)
     side = np.sign(2 * truth - (len(held_out) + 1))
@@ -134,6 +152,19 @@ def weaknesses(nearness: FloatArray) -> Iterator[str]:
                 f"set {number}: its ends lie at cosine {cosine[0, -1]:.2f}, no farther apart than "
                 f"neighbours ({steps.mean():.2f}): acceptance can be taken for refusal"
             )
+
+
+def confusions(found: Separation) -> Iterator[str]:
+    """Yield a sentence if acceptance is often taken for refusal.
+
+    Where no answer differs from another, nothing was embedded, and nothing is said.
+    """
+    if found.confusion >= CONFUSED and not math.isnan(found.rank_correlation):
+        yield (
+            f"with this encoder {found.accuracy:.0%} of {found.answers} held-out answers are "
+            f"rated as their point, and {found.confusion:.0%} of refusals above an acceptance; "
+            "compare means, trust no single answer (docs/surveys.md)"
+        )
 
 
 def _wrong_side(expected: FloatArray, side: FloatArray, middle: float) -> float:

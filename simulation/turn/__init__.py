@@ -14,7 +14,7 @@ from simulation.turn.react import react
 from simulation.turn.reflect import evict, reflect
 from simulation.turn.rows import post_rows
 from simulation.turn.settle import settle
-from simulation.turn.surveying import notes, survey
+from simulation.turn.surveying import survey, survey_notes
 
 __all__ = [
     "ModelController",
@@ -23,7 +23,6 @@ __all__ = [
     "evict",
     "faults_of",
     "note_failures",
-    "notes",
     "post_rows",
     "prepare",
     "probe",
@@ -31,4 +30,5 @@ __all__ = [
     "reflect",
     "settle",
     "survey",
+    "survey_notes",
 ]

@@ -14,6 +14,7 @@ from simulation import prompts, records, surveys
 from simulation.mind.recency import recency
 from simulation.models.base import Rejection
 from simulation.models.surveys import MAX_ANSWER, SurveyReplies, SurveyRequests, chosen
+from simulation.scenario.anchors import ANCHORS
 from simulation.turn.columns import constant, repeated
 from simulation.turn.quarantine import UNASKED, reason
 from simulation.turn.rows import persona_column, rejections
@@ -42,13 +43,25 @@ def survey(
     )
 
 
-def notes(scenario: Scenario, rater: Rater) -> records.Rejections:
-    """Return, as rows of tick 0, where a scenario's own anchors hardly tell answers apart."""
+def survey_notes(scenario: Scenario, rater: Rater) -> records.Rejections:
+    """Return, as rows of tick 0, which anchors hardly tell answers apart with this encoder.
+
+    Own anchors are looked at, shipped ones measured on their held-out answers.
+    """
     said = [
         f"surveys: {question.id}: {weakness}"
         for question in scenario.surveys
         if question.anchor_sets and question.anchor_name is None
         for weakness in surveys.weaknesses(rater.nearness(question.anchor_sets))
+    ]
+    shipped = dict.fromkeys(question.anchor_name for question in scenario.surveys)
+    said += [
+        f"surveys: anchors {name}: {weakness}"
+        for name in shipped
+        if name is not None
+        for weakness in surveys.confusions(
+            surveys.separation(rater, ANCHORS[name], surveys.held_out()[name])
+        )
     ]
     return records.Rejections(
         tick=repeated(len(said), 0),
