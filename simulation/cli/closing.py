@@ -6,42 +6,48 @@ import shlex
 from typing import TYPE_CHECKING
 
 from simulation.cli.calling import program_call
+from simulation.cli.spent import spent_on
 from simulation.cli.text import cut, many, paragraph, percent, plain, seconds, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simulation.analysis.spending import Spending
     from simulation.analysis.summary import BeliefShift, Failure, Flip, Summary
 
 MOST = 0.5  # share of personas from which on their start at .5 needs a word
 _NUMBERS = 36  # columns of the numbers in the table of beliefs
 
 
-def closing(summary: Summary, again: Sequence[str], other: str) -> str:
+def closing(
+    summary: Summary, again: Sequence[str], other: str, spent: Spending | None = None
+) -> str:
     """Return what a run prints at its end, for 80 columns without colour.
 
     again: the words of a command that runs it with another seed.  other: the run that this makes.
+    spent: what language models did; None where there were none.
     """
     blocks = (
-        _head(summary),
+        _head(summary, spent),
         _beliefs(summary),
         _actions(summary),
         _minds(summary),
         _trust(summary),
+        () if spent is None else spent_on(spent),
         _file(summary),
         _next(summary, again, other),
     )
     return "\n\n".join("\n".join(block) for block in map(list, blocks) if block)
 
 
-def _head(summary: Summary) -> Iterator[str]:
+def _head(summary: Summary, spent: Spending | None) -> Iterator[str]:
     ticks = many(summary.last_tick, "tick")
     if summary.last_tick < summary.horizon:
         ticks = f"{summary.last_tick:,} of {many(summary.horizon, 'tick')}"
     size = f"{many(summary.personas, 'persona')}, {ticks}, {many(summary.turns, 'turn')}"
     speed = f"{seconds(summary.seconds)} ({summary.turns_per_s:,.0f}/s)"
     yield paragraph(f"{plain(summary.scenario)}, seed {summary.seed}: {size} in {speed}")
-    if summary.model_calls:
+    if summary.model_calls and spent is None:
         tokens = f"{summary.input_tokens:,} tokens in, {summary.output_tokens:,} out"
         calls = many(summary.model_calls, "model call")
         yield paragraph(f"{calls}, {tokens}, {summary.cost_usd:.2f} USD")

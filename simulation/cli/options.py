@@ -20,10 +20,44 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
+LARGEST_SEED = 2**63 - 1
+
+
+class Seed(click.ParamType[int]):
+    """A whole number of 64 bits."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse a seed; fails with what a seed can be."""
+        try:
+            seed = int(value)
+        except ValueError:
+            self.fail(f'"{value}" is no seed; a seed is a whole number', param, ctx)
+        if not -LARGEST_SEED - 1 <= seed <= LARGEST_SEED:
+            self.fail(f"{value} is no seed; a seed lies between -2^63 and 2^63 - 1", param, ctx)
+        return seed
+
+
 scenario_argument = click.argument("scenario", type=click.Path(path_type=Path))
 run_argument = click.argument("run", type=click.Path(path_type=Path))
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+
+no_price_option = click.option(
+    "--no-price",
+    "no_price",
+    is_flag=True,
+    help="Let language models be asked whose price is not known, and count no money for them.",
+)
+
+
+def seed_option(function: _F) -> _F:
+    """Add the seed of all chance."""
+    return click.option(
+        "--seed", type=Seed(), help="Seed of all chance; default, the scenario's."
+    )(function)
+
 
 set_option = click.option(
     "--set",
@@ -51,7 +85,7 @@ debug_option = click.option(
 
 
 def access_options(function: _F) -> _F:
-    """Add what a scenario may reach beyond its own folder and the providers' own hosts."""
+    """Add what a scenario may reach beyond its own folder, the providers' own hosts and prices."""
     options = (
         click.option(
             "--allow-path",
@@ -75,6 +109,7 @@ def access_options(function: _F) -> _F:
             metavar="HOST",
             help="Send the provider's key to this host, too. Repeatable.",
         ),
+        no_price_option,
     )
     for option in reversed(options):
         function = option(function)
@@ -82,12 +117,17 @@ def access_options(function: _F) -> _F:
 
 
 def access(
-    allow_paths: tuple[Path, ...], allow_hosts: tuple[str, ...], key_for: tuple[str, ...]
+    allow_paths: tuple[Path, ...],
+    allow_hosts: tuple[str, ...],
+    key_for: tuple[str, ...],
+    no_price: bool,  # noqa: FBT001 - as click hands it over
 ) -> Access:
     """Return what the command line allows."""
     from simulation.scenario import Access
 
-    return Access(allow_paths=allow_paths, allow_hosts=allow_hosts, key_for=key_for)
+    return Access(
+        allow_paths=allow_paths, allow_hosts=allow_hosts, key_for=key_for, no_price=no_price
+    )
 
 
 def refuse_existing(path: Path) -> None:

@@ -12,7 +12,7 @@ import click
 from simulation.cli.text import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rich.progress import Progress as RichProgress
 
@@ -37,12 +37,18 @@ class Progress(Protocol):
         ...
 
 
-def progress(name: str, horizon: int, *, quiet: bool) -> Progress:
-    """Return the progress for a run: none when quiet, a bar on a terminal, lines otherwise."""
+def progress(
+    name: str, horizon: int, *, quiet: bool, budget: Mapping[str, float] | None = None
+) -> Progress:
+    """Return the progress for a run: none when quiet, a bar on a terminal, lines otherwise.
+
+    budget: the limits that there are, of `usd`, `calls` and `tokens`.
+    """
     if quiet:
         return Silence()
     terminal = sys.stderr is not None and sys.stderr.isatty()  # None: it is closed
-    return Bar(name, horizon) if terminal else Lines(name, horizon)
+    kind = Bar if terminal else Lines
+    return kind(name, horizon, budget)
 
 
 @contextlib.contextmanager
@@ -58,13 +64,15 @@ def _if_possible() -> Iterator[None]:
 class Tally:
     """Turns so far, their pace, and what language models were paid."""
 
-    def __init__(self, horizon: int) -> None:
-        """Start the clock."""
+    def __init__(self, horizon: int, budget: Mapping[str, float] | None = None) -> None:
+        """Start the clock. budget: limits of `usd`, `calls` and `tokens`."""
         self.horizon = horizon
         self.tick = 0
         self.turns = 0
+        self._calls = 0
         self._tokens = 0
         self._cost = 0.0
+        self._budget = dict(budget or {})
         self._started = time.monotonic()
 
     def add(self, records: TickRecords) -> None:
@@ -75,6 +83,7 @@ class Tally:
         row = records.of("ticks")
         if row is not None:
             self.turns += int(_value(row, "turns"))
+            self._calls += int(_value(row, "model_calls"))
             self._tokens += int(_value(row, "input_tokens")) + int(_value(row, "output_tokens"))
             self._cost += float(_value(row, "cost_usd"))
 
@@ -85,11 +94,21 @@ class Tally:
             return ""
         left = took / self.tick * (self.horizon - self.tick)
         parts = [f"{self.turns / took:,.0f} turns/s"]
-        if self._tokens:
-            parts += [f"{self._tokens:,} tokens", f"{self._cost:.2f} USD"]
+        if self._calls or self._tokens:
+            parts += self._spent()
         if self.tick < self.horizon:
             parts.append(f"{seconds(left)} left")
         return ", ".join(parts)
+
+    def _spent(self) -> Iterator[str]:
+        """Yield tokens and cost, and calls where they are limited, each with its limit."""
+        limits = self._budget
+        if "calls" in limits:
+            yield f"{self._calls:,} of {limits['calls']:,} calls"
+        limit = f" of {limits['tokens']:,}" if "tokens" in limits else ""
+        yield f"{self._tokens:,}{limit} tokens"
+        limit = f" of {limits['usd']:.2f}" if "usd" in limits else ""
+        yield f"{self._cost:.2f}{limit} USD"
 
 
 def _value(row: Rows, column: str) -> Any:
@@ -113,10 +132,10 @@ class Silence:
 class Lines:
     """A line at the start and one after every tenth of the ticks."""
 
-    def __init__(self, name: str, horizon: int) -> None:
+    def __init__(self, name: str, horizon: int, budget: Mapping[str, float] | None = None) -> None:
         """Prepare for a run of `horizon` ticks, >= 1."""
         self._name = name
-        self._tally = Tally(horizon)
+        self._tally = Tally(horizon, budget)
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -146,12 +165,12 @@ class Lines:
 class Bar:
     """A bar that is wiped away at the end."""
 
-    def __init__(self, name: str, horizon: int) -> None:
+    def __init__(self, name: str, horizon: int, budget: Mapping[str, float] | None = None) -> None:
         """Prepare for a run of `horizon` ticks, >= 1."""
         from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
         from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - as above
 
-        self._tally = Tally(horizon)
+        self._tally = Tally(horizon, budget)
         self._shown = False
         self._bar: RichProgress = Progress(
             TextColumn("{task.description}", markup=False),

@@ -5,17 +5,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from simulation.cli.options import (
+    LARGEST_SEED,
     access,
     access_options,
     debug_option,
     examples,
     json_option,
     scenario_argument,
+    seed_option,
     set_option,
 )
 
@@ -25,35 +27,17 @@ if TYPE_CHECKING:
     from simulation.scenario import Loaded
 
 
-_LARGEST = 2**63 - 1  # seed
-
-
-class Seed(click.ParamType[int]):
-    """A whole number of 64 bits."""
-
-    name = "N"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse a seed; fails with what a seed can be."""
-        try:
-            seed = int(value)
-        except ValueError:
-            self.fail(f'"{value}" is no seed; a seed is a whole number', param, ctx)
-        if not -_LARGEST - 1 <= seed <= _LARGEST:
-            self.fail(f"{value} is no seed; a seed lies between -2^63 and 2^63 - 1", param, ctx)
-        return seed
-
-
 @click.command(
     "run",
     epilog=examples(
         "simulation run scenarios/protein_bar.yaml",
         "simulation run scenarios/protein_bar.yaml --seed 8 --out runs/second.duckdb",
         "simulation run bar.yaml --set horizon=10 --set population.size=40",
+        "simulation run on_claude.yaml --dry-run",
     ),
 )
 @scenario_argument
-@click.option("--seed", type=Seed(), help="Seed of all chance; default, the scenario's.")
+@seed_option
 @set_option
 @click.option(
     "--out",
@@ -62,6 +46,11 @@ class Seed(click.ParamType[int]):
     help="The run database to write; it must not exist. Default: a new file in runs/.",
 )
 @access_options
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print the first prompts and what leaves this machine; send and write nothing.",
+)
 @click.option("--quiet", is_flag=True, help="No progress; print only the path of the run.")
 @json_option
 @debug_option
@@ -74,6 +63,8 @@ def command(
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
+    no_price: bool,
+    dry_run: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -82,37 +73,28 @@ def command(
     Prints what changed, what people did, what failed, and where the file is. The same scenario and
     seed give the same run. Progress goes to stderr.
     """
-    from simulation.analysis.summary import summarise
     from simulation.founding import read
     from simulation.runlog import check_free
 
     if out is not None:
         check_free(out)
-    allowed = access(allow_paths, allow_hosts, key_for)
+    allowed = access(allow_paths, allow_hosts, key_for, no_price)
     loaded = read(scenario, settings=settings, access=allowed)
+    if dry_run:
+        _show(loaded, seed=seed, as_json=as_json)
+        return
     path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json)
     if quiet and not as_json:
         click.echo(str(path))
         return
-    summary = summarise(path)
-    if as_json:
-        from simulation.cli.text import print_json
-
-        print_json(summary.to_dict())
-        return
-    from simulation.cli.calling import program_words
-    from simulation.cli.closing import closing
-    from simulation.runs import free_path
-
     given = (
         ("--set", settings),
         ("--allow-path", tuple(map(str, allow_paths))),
         ("--allow-host", allow_hosts),
         ("--key-for", key_for),
     )
-    other = summary.seed + 1 if summary.seed < _LARGEST else 0
-    again = [*program_words(), "run", str(scenario), *_words(given), "--seed", str(other)]
-    click.echo(closing(summary, again, str(free_path(summary.scenario, other))))
+    words = [*_words(given), *(("--no-price",) if no_price else ())]
+    _tell(path, [str(scenario), *words], as_json=as_json)
 
 
 def _simulate(loaded: Loaded, *, seed: int | None, out: Path | None, quiet: bool) -> Path:
@@ -120,8 +102,45 @@ def _simulate(loaded: Loaded, *, seed: int | None, out: Path | None, quiet: bool
     from simulation.runs import simulate
 
     scenario = loaded.scenario
-    with progress(scenario.name, scenario.horizon, quiet=quiet) as shown:
+    budget = {
+        name: limit for name, limit in scenario.budget.model_dump().items() if limit is not None
+    }
+    with progress(scenario.name, scenario.horizon, quiet=quiet, budget=budget) as shown:
         return simulate(loaded, seed=seed, out=out, on_tick=shown.tick)
+
+
+def _show(loaded: Loaded, *, seed: int | None, as_json: bool) -> None:
+    """Print what would be sent."""
+    from simulation.cli.previewed import previewed
+    from simulation.cli.text import print_json
+    from simulation.planning import preview
+
+    found = preview(loaded, seed=seed)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(previewed(found))
+
+
+def _tell(path: Path, words: Sequence[str], *, as_json: bool) -> None:
+    """Print the summary of a run. words: of the command line that made it, without its seed."""
+    from simulation.analysis.spending import spending
+    from simulation.analysis.summary import summarise
+
+    summary, spent = summarise(path), spending(path)
+    if as_json:
+        from simulation.cli.text import print_json
+
+        models = {} if spent is None else {"language_models": spent.to_dict()}
+        print_json(summary.to_dict() | models)
+        return
+    from simulation.cli.calling import program_words
+    from simulation.cli.closing import closing
+    from simulation.runs import free_path
+
+    other = summary.seed + 1 if summary.seed < LARGEST_SEED else 0
+    again = [*program_words(), "run", *words, "--seed", str(other)]
+    click.echo(closing(summary, again, str(free_path(summary.scenario, other)), spent))
 
 
 def _words(given: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:

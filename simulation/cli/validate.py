@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulation.scenario import Loaded
+    from simulation.scenario.models import ModelSpec
 
 
 @click.command(
@@ -44,16 +45,18 @@ def command(
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
+    no_price: bool,
     as_json: bool,
 ) -> None:
     """Check a scenario without running it.
 
     Reads the file and all that it names, and makes the population and the graph. All problems are
-    told at once, each with line, key path and what is allowed; nothing is written.
+    told at once, each with line, key path and what is allowed; nothing is written. What language
+    models still need before a run, such as a key, is a note.
     """
     from simulation.founding import read
 
-    allowed = access(allow_paths, allow_hosts, key_for)
+    allowed = access(allow_paths, allow_hosts, key_for, no_price)
     loaded = read(scenario, settings=settings, access=allowed)
     found = _found(loaded)
     if as_json:
@@ -75,13 +78,26 @@ def _found(loaded: Loaded) -> dict[str, Any]:
         "horizon": scenario.horizon,
         "personas": world.personas,
         "follows": len(world.network.source),
-        "notes": list(world.notes),
+        "notes": [*world.notes, *_needed(loaded)],
         "dimensions": list(scenario.brief.dimensions),
         "claims": [claim.id for claim in scenario.brief.claims],
         "stimuli": len(world.events),
-        "models": [scenario.models.cheap.provider, scenario.models.frontier.provider],
+        "models": [_name(scenario.models.cheap), _name(scenario.models.frontier)],
         "encoder": scenario.encoder.name,
     }
+
+
+def _needed(loaded: Loaded) -> list[str]:
+    """Return what a run needs beside the scenario: the keys and prices of language models."""
+    if not loaded.scenario.languages:
+        return []
+    from simulation.models.languages import missing
+
+    return [f"a run needs more: {problem.where}: {problem.message}" for problem in missing(loaded)]
+
+
+def _name(model: ModelSpec) -> str:
+    return model.provider if model.model is None else f"{model.provider}:{model.model}"
 
 
 def _described(found: dict[str, Any]) -> str:

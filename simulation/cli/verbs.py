@@ -13,6 +13,8 @@ VERBS = {
     "run": "Run a scenario and write its run database.",
     "init": "Write a commented scenario to start from.",
     "validate": "Check a scenario without running it.",
+    "estimate": "Say what language models will take, before anything is spent.",
+    "doctor": "Check the language models of a scenario with one tiny call each.",
     "schema": "Print the JSON Schema of a scenario, for editors.",
     "tables": "Say what the tables and columns of a run mean.",
     "sql": "Put a SQL query to a run database.",
