@@ -19,6 +19,7 @@ from simulation.models.base import (
     ReflectionRequests,
     TurnRequests,
 )
+from simulation.providers.base import Prompt
 from simulation.rng import stream_keys
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def make_reflections(
         memory_views=memory_views,
         sharp=np.zeros(count, dtype=bool),
         text=lambda i: texts[i],
-        prompt=str,
+        prompt=lambda i: Prompt(system="", persona="", question=str(i)),
     )
 
 
@@ -250,7 +251,7 @@ def make_probes(
         question=["What is your job?"] * count,
         expected=["nurse"] * count,
         other=[other] * count,
-        prompt=str,
+        prompt=lambda i: Prompt(system="", persona="", question=str(i)),
     )
 
 

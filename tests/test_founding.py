@@ -12,6 +12,7 @@ from simulation.errors import ScenarioError
 from simulation.scenario import load_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PEOPLE = "id,age,town\nann,34,Ulm\nbob,51,Bonn\ncy,29,Kiel\n"
@@ -29,9 +30,9 @@ def problems(folder: Path, *settings: str, run: bool = False, **changes: Any) ->
     file = folder / "small.yaml"
     text = yaml.safe_dump(SMALL | changes, allow_unicode=True, sort_keys=False)
     file.write_text(text, encoding="utf-8")
+    fit: Callable[..., Any] = Engine if run else runs.check
     with pytest.raises(ScenarioError) as caught:
-        loaded = founding.read(file, settings=settings)
-        Engine(loaded) if run else runs.check(loaded)
+        fit(founding.read(file, settings=settings))
     return [str(problem) for problem in caught.value.problems]
 
 

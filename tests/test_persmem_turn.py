@@ -404,6 +404,12 @@ def test_no_prompt_holds_a_trait_a_profile_or_a_component(kind: str, mode: str) 
         def answer_probes(self, requests: Any) -> Any:
             return rule.answer_probes(requests)
 
+        def answer_surveys(self, requests: Any) -> Any:
+            return rule.answer_surveys(requests)
+
+        def answer_interviews(self, requests: Any) -> Any:
+            return rule.answer_interviews(requests)
+
     engine.tiers = (Listener(), Listener())
     for _ in range(6):
         engine.advance()

@@ -19,8 +19,6 @@ from rule_requests import (
     subset,
 )
 
-from simulation.errors import UsageError
-from simulation.models import load
 from simulation.models.base import SOURCES, Reactions, RecalledView, TurnRequests
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.rng import Streams
@@ -381,16 +379,3 @@ def test_a_stance_is_what_the_credence_says_after_the_change() -> None:
     own = after[np.flatnonzero(about), WHOLE.claim[about]]
     assert WHOLE.stance[about].tolist() == (2.0 * own - 1.0).tolist()
     assert not WHOLE.stance[~about].any()
-
-
-def test_rule_is_reached_by_name() -> None:
-    rule = model()
-    assert load("rule", rule=rule) is rule
-
-
-@pytest.mark.parametrize(
-    ("provider", "says"), [("anthropic", "cannot be used yet"), ("roul", "providers are rule")]
-)
-def test_other_providers_are_refused_with_what_to_do(provider: str, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        load(provider, rule=model())
