@@ -73,8 +73,8 @@ def test_a_record_says_all_of_a_request() -> None:
     assert (record.provider, record.model) == ("openai", "gpt-test")
     assert record.request == (
         '{"effort":null,"max_tokens":100,"model":"gpt-test","persona":"You are p1.",'
-        '"provider":"openai","question":"Which number?","schema":{"type":"object"},"system":"Be brief.",'
-        '"temperature":0.7}'
+        '"provider":"openai","question":"Which number?","schema":{"type":"object"},'
+        '"system":"Be brief.","temperature":0.7}'
     )
     assert record.request_sha256 == sha256_hex(record.request)
     assert record.response == '{"finish":"stop","text":"{\\"n\\": 1}"}'
