@@ -94,7 +94,9 @@ def _model(model: ModelFinding) -> Iterator[str]:
 
 def _facts(model: ModelFinding) -> Iterator[str]:
     price = "unknown"
-    if model.price is not None:
+    if model.price == (0.0, 0.0):
+        price = "nothing"
+    elif model.price is not None:
         price = f"{model.price[0]:g} and {model.price[1]:g} USD per million tokens in and out"
     yield f"key {model.key}; price {price}"
     if model.latency_s is None:
