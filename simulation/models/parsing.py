@@ -26,6 +26,7 @@ from simulation.models.answers import (
 )
 from simulation.models.base import ACTION_CODE, ACTIONS, ON_A_POST, SPEAKING
 from simulation.models.batches import FRONTIER, choices, target_name
+from simulation.models.copied import is_copied, is_copied_shape
 from simulation.models.schemas import (
     MAX_MEMORIES,
     probe_schema,
@@ -158,6 +159,8 @@ def parse_probe(answer: str) -> str:
     first = next((line for line in lines if line), "")
     if not first:
         raise InvalidAnswerError("the answer is empty")
+    if is_copied_shape(first):
+        raise InvalidAnswerError(f"{shown(first)} stands in the question; it is no answer")
     return first[:MAX_PROBE].rstrip()
 
 
@@ -232,11 +235,19 @@ def _forms(named: object) -> tuple[str, ...]:
 
 
 def _words(given: dict[str, Any], action: str, dropped: list[Dropped]) -> str:
-    """Return what is said, clean and cut; an action that speaks must say something."""
+    """Return what is said, clean and cut; an action that speaks must say something.
+
+    What is copied from the prompt counts as nothing.
+    """
     said = given.get("words")
     if said is not None and not isinstance(said, str):
         raise InvalidAnswerError(f'"words" must be a text, not {shown(said)}')
     words = clean(said or "", "words", dropped)
+    if is_copied(words):
+        if action in SPEAKING:
+            raise InvalidAnswerError(f'"words" must be what you say, not {shown(words)}')
+        dropped.append(("copied", f"words: {shown(words)}"))
+        return ""
     if not words and action in SPEAKING:
         raise InvalidAnswerError(f'"{action}" needs words')
     return words
@@ -316,6 +327,9 @@ def _memories(given: dict[str, Any], dropped: list[Dropped]) -> tuple[str, ...]:
     kept = tuple(clean(text, "memory", dropped) for text in texts if isinstance(text, str))
     if len(kept) < len(texts) or not all(kept):
         raise InvalidAnswerError('each of "memories" must be a text that says something')
+    copied = next((text for text in kept if is_copied(text)), None)
+    if copied is not None:
+        raise InvalidAnswerError(f'"memories" must be what you remember, not {shown(copied)}')
     return kept
 
 

@@ -1,0 +1,74 @@
+"""What an answer copies from its prompt in place of saying something.
+
+Small models fill the shape that they are shown with its own words ("what you say"), with the ids
+and numbers that stand near it, or go on writing the prompt. None of that was said by a persona, so
+it is refused like an answer that is empty.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SHAPES = frozenset(
+    {
+        "at most 1000 characters",
+        "how far each belief moves",
+        "how much this will stay with you",
+        "in the first person",
+        "one of the above",
+        "one to three short texts",
+        "one to three short texts, in the first person",
+        "one to three short texts, in the first person: what you will remember",
+        "the id",
+        "the id, as text",
+        "the id, as text, or null",
+        "the shape above",
+        "what do you answer",
+        "what do you do",
+        "what do you make of it",
+        "what you believe",
+        "what you believe after thinking it over",
+        "what you can do",
+        "what you say",
+        "what you say, or what you think if you say nothing",
+        "what you say, or what you think if you say nothing; at most 1000 characters",
+        "what you think",
+        "what you think if you say nothing",
+        "what you will remember",
+        "your answer",
+        "your feed, best first",
+        "your words",
+    }
+)
+"""Texts by which prompts describe an answer, and their titles; without the marks around them."""
+
+_MARKS = " \t\n\"'`*#.,:;!?…<>[](){}-"
+_NUMBER = re.compile(r"[\d\s.,:;+-]*\d[\d\s.,:;+-]*")
+_TAG = re.compile(r"</?(?:post|memory|persona|thought|claim|brand|proposition|question|reason)\b")
+_BELIEF = re.compile(r"\W*\w+: ?[01]\.\d+(?: ?\([a-z ]+\)?)?\W*")
+
+
+def is_copied(text: str) -> bool:
+    """Return whether a text is a part of the prompt, not something that a persona would say.
+
+    >>> is_copied("What you say"), is_copied("C1: 0.50 (undecided)"), is_copied("1000")
+    (True, True, True)
+    >>> is_copied("What you say is wrong."), is_copied("10/10"), is_copied("At 2.49? No.")
+    (False, False, False)
+    """
+    plain = " ".join(text.replace("_", " ").casefold().split()).strip(_MARKS)
+    return (
+        plain in _SHAPES
+        or _NUMBER.fullmatch(text) is not None
+        or _BELIEF.fullmatch(text) is not None
+        or _TAG.search(text) is not None
+    )
+
+
+def is_copied_shape(text: str) -> bool:
+    """Return whether a text describes an answer, where a number may be one.
+
+    >>> is_copied_shape('"your answer"'), is_copied_shape("45")
+    (True, False)
+    """
+    return is_copied(text) and _NUMBER.fullmatch(text) is None
