@@ -33,7 +33,19 @@ def shown_in(prompt: object) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "words", ["what you say", "What you say.", "0", "1000", "43.84", '"your_words"', "</memory>ok"]
+    "words",
+    [
+        "what you say",
+        "What you say.",
+        "0",
+        "1000",
+        "43.84",
+        '"your_words"',
+        "</memory>ok",
+        "your_story",
+        "your last answer was cut off after 160 tokens",
+        "What you believe: 0.50 (undecided),",
+    ],
 )
 def test_words_copied_from_the_prompt_are_none(words: str) -> None:
     with pytest.raises(InvalidAnswerError, match="must be what you say"):
@@ -79,6 +91,12 @@ def test_whatever_describes_an_answer_in_a_prompt_is_known() -> None:
     for text in described:
         first = re.split("[,;:]", text)[0]
         assert is_copied_shape(first), first
+
+
+def test_a_text_that_is_quoted_as_the_prompt_escapes_it_is_stored_as_it_was() -> None:
+    assert react(words="A &amp; B &lt;3 &quot;so&quot;").words == 'A & B <3 "so"'
+    assert react(words="&amp;lt;").words == "&lt;"
+    assert react(words="&eacute;&nbsp;A&B;").words == "&eacute;&nbsp;A&B;"
 
 
 @given(st.text(max_size=80))

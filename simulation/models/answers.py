@@ -21,6 +21,8 @@ _FENCE = "```json"
 _SPACES = "\t\n\r\v\f\x85\u2028\u2029"  # these part words, so they become a space
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # these reorder what follows them
 
+_ESCAPED = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&"))  # & last: only once
+
 Dropped = tuple[str, str]
 
 
@@ -119,7 +121,11 @@ def _refuse_constant(name: str) -> float:
 
 
 def clean(text: str, what: str, dropped: list[Dropped]) -> str:
-    """Return the text without control characters and not too long, and say what was dropped."""
+    """Return the text without control characters and not too long, and say what was dropped.
+
+    What prompts write as &lt; &gt; &quot; and &amp; becomes < > " and & again.
+    """
+    text = _plain(text)
     kept = printable(text)
     if len(kept) < len(text):
         dropped.append(("control_characters", f"{len(text) - len(kept)} in {what}"))
@@ -127,6 +133,13 @@ def clean(text: str, what: str, dropped: list[Dropped]) -> str:
     if len(kept) > MAX_WORDS:
         dropped.append(("too_long", f"{what} cut from {len(kept)} to {MAX_WORDS} characters"))
     return kept[:MAX_WORDS].rstrip()
+
+
+def _plain(text: str) -> str:
+    """Return the text without the marks by which prompts escape what somebody wrote, once."""
+    for mark, character in _ESCAPED:
+        text = text.replace(mark, character)
+    return text
 
 
 def printable(text: str) -> str:

@@ -45,24 +45,22 @@ _SHAPES = frozenset(
 _MARKS = " \t\n\"'`*#.,:;!?…<>[](){}-"
 _NUMBER = re.compile(r"[\d\s.,:;+-]*\d[\d\s.,:;+-]*")
 _TAG = re.compile(r"</?(?:post|memory|persona|thought|claim|brand|proposition|question|reason)\b")
-_BELIEF = re.compile(r"\W*\w+: ?[01]\.\d+(?: ?\([a-z ]+\)?)?\W*")
+_BELIEF = re.compile(r"\W*[\w ]+: ?[01]\.\d+(?: ?\([a-z ]+\)?)?\W*")
+_NAME = re.compile(r"\W*[a-z]+(?:_[a-z]+)+\W*")
+_FAULT = re.compile(r"last answer (?:could not be used|was cut off)|cut off after \d+ tokens")
 
 
 def is_copied(text: str) -> bool:
     """Return whether a text is a part of the prompt, not something that a persona would say.
 
-    >>> is_copied("What you say"), is_copied("C1: 0.50 (undecided)"), is_copied("1000")
-    (True, True, True)
-    >>> is_copied("What you say is wrong."), is_copied("10/10"), is_copied("At 2.49? No.")
-    (False, False, False)
+    >>> [is_copied(text) for text in ("What you say", "C1: 0.50 (undecided)", "1000", "your_post")]
+    [True, True, True, True]
+    >>> [is_copied(text) for text in ("What you say is wrong.", "10/10", "At 2.49? No.")]
+    [False, False, False]
     """
     plain = " ".join(text.replace("_", " ").casefold().split()).strip(_MARKS)
-    return (
-        plain in _SHAPES
-        or _NUMBER.fullmatch(text) is not None
-        or _BELIEF.fullmatch(text) is not None
-        or _TAG.search(text) is not None
-    )
+    whole = any(each.fullmatch(text) for each in (_NUMBER, _BELIEF, _NAME))
+    return plain in _SHAPES or whole or any(each.search(text) for each in (_TAG, _FAULT))
 
 
 def is_copied_shape(text: str) -> bool:
