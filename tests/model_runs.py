@@ -101,6 +101,19 @@ UNTOLD = """
 """
 """Failures of which nothing says why."""
 
+ANSWERED = """
+    SELECT 'turn' WHERE (SELECT count(*) FROM turns WHERE source = 'model') <> (
+        SELECT count(*) FROM model_calls WHERE purpose = 'turn' AND outcome IN ('ok', 'repaired'))
+    UNION ALL
+    SELECT 'reflection' WHERE (SELECT count(*) FROM reflections WHERE source = 'model') <> (
+        SELECT count(*) FROM model_calls
+        WHERE purpose = 'reflection' AND outcome IN ('ok', 'repaired'))
+    UNION ALL
+    SELECT 'probe' WHERE (SELECT count(answer) FROM probes) <> (
+        SELECT count(*) FROM model_calls WHERE purpose = 'probe' AND outcome = 'ok')
+"""
+"""Purposes of which not each usable answer was used, or more than those."""
+
 IMPOSSIBLE = """
     SELECT tick, persona_id, 'no such post before it' FROM turns
     WHERE action IN ('like', 'upvote', 'downvote', 'repost', 'comment', 'reply', 'quote')

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from model_faults import EVERYTHING, PASSING, WRONG, failing_at_times
-from model_runs import IMPOSSIBLE, SUMS, UNTOLD, digests, loaded, one, ran, rows
+from model_runs import ANSWERED, IMPOSSIBLE, SUMS, UNTOLD, digests, loaded, one, ran, rows
 from model_server import NAMES, good, model, told
 
 from simulation import simulate
@@ -34,7 +34,8 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
 def check_account(path: Path, served: Model) -> None:
     """Hold that each request the server saw is recorded, and each failure told."""
     assert one(path, "SELECT sum(attempts) FROM model_calls") == len(served.asked)
-    assert rows(path, SUMS) == rows(path, UNTOLD) == rows(path, IMPOSSIBLE) == []
+    assert rows(path, SUMS) == rows(path, UNTOLD) == []
+    assert rows(path, ANSWERED) == rows(path, IMPOSSIBLE) == []
     # Whatever ended badly is a row of `failures`, and nothing else is.
     for outcome in ("invalid", "refused", "error", "repaired"):
         counted = one(path, f"SELECT coalesce(sum({outcome}), 0) FROM failures")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from model_runs import (
+    ANSWERED,
     IMPOSSIBLE,
     SUMS,
     UNTOLD,
@@ -84,7 +85,8 @@ def test_a_run_asks_for_everything_and_records_each_request(
     assert purposes == {"turn", "reflection", "probe", "appraisal", "controller"}
     # The same text may be appraised twice in a tick: its places are 1, 3, 5, ...
     assert all(row[1:3] == ("ok", 1) and row[3] % 2 and row[4] is None for row in recorded)
-    assert rows(path, SUMS) == rows(path, UNTOLD) == rows(path, IMPOSSIBLE) == []
+    assert rows(path, SUMS) == rows(path, UNTOLD) == []
+    assert rows(path, ANSWERED) == rows(path, IMPOSSIBLE) == []
     for table in ("turns", "reflections"):
         assert rows(path, f"SELECT DISTINCT source FROM {table}") == [("model",)]
     assert one(path, "SELECT count(*) - count(answer) FROM probes") == 0
