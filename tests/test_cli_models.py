@@ -181,6 +181,23 @@ def test_a_dry_run_by_rule_says_that_nothing_is_sent(cli: Cli, tmp_path: Path) -
     assert "tick 1" not in out
 
 
+def test_a_dry_run_of_a_scenario_that_cannot_run_says_so(cli: Cli, tmp_path: Path) -> None:
+    path = written(tmp_path, population={"source": "none.csv"})
+    code, out, err = cli("run", path, "--dry-run")
+    assert (code, out) == (2, "")
+    assert "none.csv" in err
+
+
+def test_a_dry_run_shows_the_schema_as_the_server_is_sent_it(tmp_path: Path) -> None:
+    from simulation.founding import read  # noqa: PLC0415 - beside what it is used with
+
+    for model, bounded in ((CLAUDE, False), (at("http://127.0.0.1:9/v1"), True)):
+        shown = preview(read(written(tmp_path, models={"cheap": model}))).requests[0]
+        text = json.dumps(shown.schema)
+        assert "x-varies" not in text
+        assert ('"minimum": -1' in text) is bounded
+
+
 def test_a_dry_run_is_json_too(cli: Cli, tmp_path: Path) -> None:
     code, out, _ = cli("run", written(tmp_path, models={"cheap": GPT}), "--dry-run", "--json")
     shown = json.loads(out)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.planning.stage import OneVector, StandIn, nothing, stage, unquarantined
 from simulation.planning.targets import targets
+from simulation.providers.schemas import strict, whole
 from simulation.scenario.addresses import OWN_HOSTS
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ def preview(loaded: Loaded, *, seed: int | None = None) -> Preview:
     collector = _Collector(exact=encoder is None and scenario.affect.appraiser != "model")
     if found:
         _play(loaded, seed, found, collector, encoder)
+    else:
+        stage(loaded, seed, {}, encoder=OneVector(0.0))  # is it fit to run?
     return Preview(
         scenario=scenario.name,
         requests=tuple(collector.shown.values()),
@@ -148,12 +151,17 @@ def _shown(call: Call[Any], target: Target, tier: str, *, exact: bool) -> Shown:
         system=prompt.system,
         persona=prompt.persona,
         question=prompt.question,
-        schema=call.schema,
+        schema=None if call.schema is None else _sent(call.schema, target),
         max_tokens=call.max_tokens or spec.max_tokens,
         temperature=target.temperature if call.temperature is None else call.temperature,
         structured=spec.structured,
         effort=spec.effort,
     )
+
+
+def _sent(schema: dict[str, Any], target: Target) -> dict[str, Any]:
+    """Return the schema as a server is sent it; the providers' own know only a part of it."""
+    return strict(schema, provider=target.spec.provider) if target.own else whole(schema)
 
 
 def _leaves(loaded: Loaded, found: Sequence[Target]) -> Iterator[str]:
