@@ -63,6 +63,12 @@ def test_short_words_of_ones_own_stand(words: str) -> None:
     assert react(words=words).words == words
 
 
+def test_a_number_answers_a_question() -> None:
+    assert react(action="answer", target="12", words="2.49").words == "2.49"
+    with pytest.raises(InvalidAnswerError, match="must be what you say"):
+        react(action="answer", target="12", words="what you say")
+
+
 @pytest.mark.parametrize(
     "memory", ["what you will remember", "14", "C1: 0.50 (undecided)", "Your feed, best first: "]
 )

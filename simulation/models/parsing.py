@@ -243,7 +243,8 @@ def _words(given: dict[str, Any], action: str, dropped: list[Dropped]) -> str:
     if said is not None and not isinstance(said, str):
         raise InvalidAnswerError(f'"words" must be a text, not {shown(said)}')
     words = clean(said or "", "words", dropped)
-    if is_copied(words):
+    # A number alone may answer a question; elsewhere it is an id or a limit of the prompt.
+    if (is_copied_shape if action == "answer" else is_copied)(words):
         if action in SPEAKING:
             raise InvalidAnswerError(f'"words" must be what you say, not {shown(words)}')
         dropped.append(("copied", f"words: {shown(words)}"))
