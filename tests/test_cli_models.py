@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -412,3 +413,13 @@ def test_progress_names_the_budget() -> None:
         tally = Tally(4, budget)
         tally.add(TickRecords(tick=1, state_digest="d", rows=(row,)))
         assert said in tally.words()
+
+
+def test_an_estimate_shows_on_a_terminal_how_far_it_is(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    code, _, err = cli("estimate", written(tmp_path, models={"cheap": GPT}, horizon=1, stimuli=[]))
+    assert code == 0
+    assert err.startswith("\rplaying the run, tick 1 of 3")
+    assert err.endswith("\r" + " " * 40 + "\r")

@@ -313,3 +313,22 @@ def test_a_scenario_that_cannot_be_read_is_one_message(cli: Cli, tmp_path: Path)
     code, out, err = cli("doctor", tmp_path / "none.yaml")
     assert (code, out) == (2, "")
     assert "there is no such file" in err
+
+
+def test_the_verb_says_what_a_server_does_not_tell_and_which_encoder_fails(
+    cli: Cli, tmp_path: Path
+) -> None:
+    def reply(seen: Seen) -> list[Step]:
+        if seen.path.endswith("/embeddings"):
+            return failing(404, "no such model")
+        if seen.method == "GET":
+            return answer({"data": []})
+        return answer({name: v for name, v in body("openai", YES).items() if name != "usage"})
+
+    with serving(reply) as server:
+        encoder = {"name": "openai", "model": "e", "base_url": f"{server.url}/v1"}
+        path = written(tmp_path, models={"cheap": at(server)}, encoder=encoder)
+        code, out, _ = cli("doctor", path)
+    assert code == 2
+    assert "tokens not told" in out
+    assert f"encoder openai:e at {server.url}/v1, key not sent: " in out
