@@ -66,4 +66,4 @@ def test_the_table_of_costs_names_the_day_of_the_prices() -> None:
 
 @pytest.mark.slow
 def test_the_table_of_costs_can_be_made_again() -> None:
-    assert table()[2] == row(*PAIRS[2])
+    assert table()[2] == row(*PAIRS[2]), "make it again: python tests/study_costs.py"
