@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simulation.analysis.compare import compare
+    from simulation.analysis.groups import compare_by, compare_groups
     from simulation.errors import ModelError, SimulationError, UsageError
     from simulation.models.written import Backend, WrittenModel
     from simulation.runlog import RunFile as Run
@@ -28,6 +29,8 @@ _HOME = {  # public name: where it lives
     "UsageError": "simulation.errors",
     "WrittenModel": "simulation.models.written",
     "compare": "simulation.analysis.compare",
+    "compare_by": "simulation.analysis.groups",
+    "compare_groups": "simulation.analysis.groups",
     "read_scenario": "simulation.scenario",
     "simulate": "simulation.runs",
 }
@@ -43,6 +46,8 @@ __all__ = [
     "UsageError",
     "WrittenModel",
     "compare",
+    "compare_by",
+    "compare_groups",
     "read_scenario",
     "simulate",
 ]
