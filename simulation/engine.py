@@ -18,14 +18,21 @@ from simulation.rng import Streams
 from simulation.scenario import TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from simulation.appraisers import Appraiser
     from simulation.encoders.base import Encoder
     from simulation.models.base import Model
     from simulation.models.written import Backend
+    from simulation.ontology import Ontology
+    from simulation.population import People
     from simulation.records import IntArray, Rows
     from simulation.scenario import Loaded, Scenario
+    from simulation.world import World
+
+    Found = Callable[
+        [Loaded, int, Encoder, Appraiser | None], tuple[World, Ontology, People]
+    ]  # the signature of `founding.found`
 
 _METHODS = ("react", "reflect", "answer_probes")
 
@@ -48,12 +55,14 @@ class Engine:
         tiers: Sequence[Model | Backend] | None = None,
         encoder: Encoder | None = None,
         appraiser: Appraiser | None = None,
+        found: Found = found,
     ) -> None:
         """Found the world of a scenario.
 
         seed: default, the scenario's.  backend: answers every prompt, on both tiers.
         tiers: the cheap and the frontier model, each a model or a backend.  What is left out is
-        what the scenario names; without personality nothing is appraised.
+        what the scenario names; without personality nothing is appraised.  found: makes the world,
+        which may already have lived through some ticks.
 
         Raises:
             UsageError: both `backend` and `tiers` are given, or they are no models; the seed is no
@@ -78,7 +87,11 @@ class Engine:
             loaded, self.seed, self.encoder, self.appraiser
         )
         self._embedded = 0
-        self.records = self._tell(0, opening(self.world, self.people))
+        if self.world.tick == 0:
+            self.records = self._tell(0, opening(self.world, self.people))
+        else:
+            self._embedded = len(self.world.texts)
+            self.records = TickRecords(tick=self.world.tick, state_digest=self.world.digest())
 
     def advance(self) -> TickRecords:
         """Let one tick pass and return what happened.
@@ -135,16 +148,18 @@ class Engine:
             unit_entropy=np.zeros(1),
             state_digest=[digest],
         )
-        vectors = self._new_vectors()
+        vectors = self._new_vectors(tick)
         kept = tuple(part for part in (*rows, vectors) if len(part))
         return TickRecords(tick=tick, state_digest=digest, rows=(*kept, closing))
 
-    def _new_vectors(self) -> Embeddings:
+    def _new_vectors(self, tick: int) -> Embeddings:
         texts, start = self.world.texts, self._embedded
         self._embedded = len(texts)
         ids = np.arange(start, len(texts), dtype=np.int64)
         return Embeddings(
             embedding_id=ids,
+            tick=np.full(len(ids), tick, dtype=np.int64),
+            text=[texts[i] for i in ids.tolist()],
             text_sha256=[texts.sha256(i) for i in ids.tolist()],
             quantised=texts.quantised[start:],
             scale=texts.scale[start:],

@@ -2,45 +2,74 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import contextlib
+import shlex
 import time
-import uuid
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation import appraisers
+from simulation import appraisers, branching
 from simulation.engine import Engine
-from simulation.errors import RunFileError, RunStoppedError
+from simulation.errors import RunFileError, RunStoppedError, UsageError
 from simulation.founding import read
-from simulation.personality import maps
-from simulation.rng import sha256_hex
-from simulation.runlog import RunHeader, RunWriter, Signals
-from simulation.scenario import TIERS, Access, Loaded, Scenario, flatten, load_scenario
+from simulation.headers import engine_version, header, packages, sources
+from simulation.opening import notes, stimuli
+from simulation.rebuilding import engine_at, stored_scenario, whole_tick
+from simulation.runlog import RunFile, RunWriter, Signals, check_free
+from simulation.scenario import Access, Loaded, Scenario, load_scenario, without_effect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from simulation.records import TickRecords
+    from simulation.models.base import Model
+    from simulation.models.written import Backend
+    from simulation.records import Rows, TickRecords
+    from simulation.runlog import RunHeader
     from simulation.world import World
 
 RUNS = Path("runs")
-_RECORDED_PACKAGES = (
-    "anthropic",
-    "duckdb",
-    "mesa",
-    "networkx",
-    "numpy",
-    "openai",
-    "pyarrow",
-    "pydantic",
-    "sentence-transformers",
-    "tokenizers",
-    "torch",
-)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A copy of a run that others can read while it goes on.
+
+    path: replaced by each new copy.  every: ticks from one to the next, >= 1.
+    """
+
+    path: Path
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watch:
+    """Where a run is written, who is told of each tick, and what may interrupt it."""
+
+    writer: RunWriter
+    on_tick: Callable[[TickRecords], None] | None
+    signals: Signals
+    snapshot: Snapshot | None
+
+    def keep(self, records: TickRecords, wall_s: float) -> None:
+        """Write a tick, copy the file when it is time, and tell of it."""
+        self.writer.write(records, wall_s=wall_s)
+        if self.snapshot is not None and records.tick % self.snapshot.every == 0:
+            self.writer.snapshot(self.snapshot.path)
+        if self.on_tick is not None:
+            with self.signals.may_strike():
+                self.on_tick(records)
+
+    def complete(self) -> None:
+        """Mark the run as complete, copy the file a last time and close it."""
+        self.writer.finish("complete")
+        if self.snapshot is not None:
+            self.writer.snapshot(self.snapshot.path)
+        self.writer.close()
 
 
 def simulate(
@@ -50,35 +79,121 @@ def simulate(
     out: str | Path | None = None,
     settings: Sequence[str] = (),
     access: Access | None = None,
+    tiers: Sequence[Model | Backend] | None = None,
     on_tick: Callable[[TickRecords], None] | None = None,
+    snapshot: Snapshot | None = None,
 ) -> Path:
     """Run a scenario to its horizon and return the path of its run database.
 
     scenario: a YAML file, or what was read from one.  seed: default, the scenario's.
     out: the file to write, which must not exist; default, a new file in `runs/`.
     settings: `path=value`, as with --set; only for a file.  access: what the scenario may read.
+    tiers: the cheap and the frontier model, in place of those that the scenario names.
     on_tick: called after each tick is safely in the file, and for tick 0.
+    snapshot: a copy to keep, which others can read while the run goes on.
 
     In the main thread Ctrl-C, while it has Python's own handler, waits until DuckDB is done, and
     ends the run.
 
     Raises:
         ScenarioError: the scenario cannot be used; nothing was written.
-        UsageError: the seed or a setting cannot be used; nothing was written.
+        UsageError: the seed, a setting or a model cannot be used; nothing was written.
         RunFileError: the file exists or cannot be written; nothing is left of it.
         RunStoppedError: the run was interrupted, or its file could not be written any further;
             the file holds every finished tick. Before tick 0 is finished there is no file.
     """
     with Signals() as signals:
-        try:
-            with signals.may_strike():
-                loaded = _loaded(scenario, settings, access or Access())
-                engine = Engine(loaded, seed)
-        except KeyboardInterrupt:
-            raise RunStoppedError("interrupted before tick 0; nothing was written") from None
-        with _new_file(header(loaded, engine), out) as writer:
-            _run_or_stop(engine, writer, on_tick, signals)
+        with _before_the_file(signals):
+            loaded = _loaded(scenario, settings, access or Access())
+            engine = Engine(loaded, seed, tiers=tiers)
+            head = header(loaded, engine)
+            _check_snapshot(snapshot)
+        with _new_file(head, out) as writer:
+            start = replace(engine.records, rows=(sources(loaded, engine), *engine.records.rows))
+            watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
+            _run_or_stop(engine, watch, start)
     return Path(writer.path or "")
+
+
+def resume(
+    path: str | Path,
+    *,
+    settings: Sequence[str] = (),
+    access: Access | None = None,
+    tiers: Sequence[Model | Backend] | None = None,
+    any_version: bool = False,
+    on_tick: Callable[[TickRecords], None] | None = None,
+    snapshot: Snapshot | None = None,
+) -> Path:
+    """Go on with a run that stopped, to its horizon, as if it never had; return its path.
+
+    The world is rebuilt from the rows of the file, and its digest compared with the one they
+    carry, before anything is written. Of a complete run nothing is changed.
+
+    settings: `path=value` of what may change without changing results (branching.RESUMABLE).
+    any_version: go on although another version of the package began it.  The rest: as for
+    `simulate`; tiers must be the models that began the run.
+
+    Raises:
+        RunFileError: the file cannot be read or written, is in use, is damaged, or holds no tick.
+        UsageError, ScenarioError: another version began it, a setting would change the run, or an
+            encoder or a model cannot be used. In all these cases the file is as it was.
+        RunStoppedError: it stopped again; the file holds every finished tick.
+    """
+    with Signals() as signals, RunWriter.reopen(path) as writer:
+        try:
+            with signals.may_strike(), writer.reader() as run:
+                if run.run.status == "complete":
+                    return Path(path)
+                engine = _again(run, settings, access, tiers, any_version=any_version)
+                _check_snapshot(snapshot, run.run.header.run_id)
+        except KeyboardInterrupt:
+            raise RunStoppedError(f"interrupted; {path} is as it was") from None
+        writer.resumed(engine_version=engine_version(), settings=settings, packages=packages())
+        watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
+        _run_or_stop(engine, watch, None)
+    return Path(path)
+
+
+def fork(
+    parent: str | Path,
+    *,
+    at: int,
+    settings: Sequence[str] = (),
+    out: str | Path | None = None,
+    access: Access | None = None,
+    tiers: Sequence[Model | Backend] | None = None,
+    any_version: bool = False,
+    on_tick: Callable[[TickRecords], None] | None = None,
+    snapshot: Snapshot | None = None,
+) -> Path:
+    """Branch a run: a new one that shares every tick up to `at` and goes on with the same chance.
+
+    With nothing changed it repeats its parent exactly. The parent's file is only read; the new one
+    holds the shared history, too, and stands alone.
+
+    at: the last tick shared, from 0.  settings: `path=value` of what is to be different after it
+    (branching.FORKABLE).  out: the file to write, which must not exist; default, a new file in
+    `runs/`.  The rest: as for `resume`.
+
+    Raises:
+        RunFileError: the parent cannot be read, is in use, is damaged or holds no tick; or the new
+            file exists or cannot be written. Nothing is left of it.
+        UsageError, ScenarioError: the parent has no such tick; a setting reaches back; another
+            version made the parent; an encoder or a model cannot be used. Nothing was written.
+        RunStoppedError: as for `simulate`.
+    """
+    parent = Path(parent)
+    with Signals() as signals:
+        with _before_the_file(signals), RunFile.open(parent) as run:
+            _check_version(run, any_version=any_version)
+            engine, head, rows = _branch(run, at, settings, access, tiers)
+            _check_snapshot(snapshot)
+        target = Path(out or free_path(head.scenario_name, head.seed, fork=at))
+        with RunWriter.fork(target, head, parent=parent, rows=rows) as writer:
+            watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
+            _run_or_stop(engine, watch, None)
+    return target
 
 
 def _new_file(run: RunHeader, out: str | Path | None) -> RunWriter:
@@ -118,9 +233,12 @@ class _NoVectors:
         return np.zeros((len(texts), self.width), dtype=np.float32)
 
 
-def free_path(name: str, seed: int, folder: Path = RUNS) -> Path:
-    """Return the first free of `folder/name-seedN.duckdb`, `folder/name-seedN-2.duckdb`, …."""
-    stem = f"{name}-seed{seed}"
+def free_path(name: str, seed: int, folder: Path = RUNS, *, fork: int | None = None) -> Path:
+    """Return the first free of `folder/name-seedN.duckdb`, `folder/name-seedN-2.duckdb`, ….
+
+    fork: the tick of a fork, which then stands behind the seed: `name-seedN-fork12.duckdb`.
+    """
+    stem = f"{name}-seed{seed}" if fork is None else f"{name}-seed{seed}-fork{fork}"
     number = 1
     while True:
         suffix = "" if number == 1 else f"-{number}"
@@ -130,47 +248,105 @@ def free_path(name: str, seed: int, folder: Path = RUNS) -> Path:
         number += 1
 
 
-def header(loaded: Loaded, engine: Engine) -> RunHeader:
-    """Return what a run database says about its run: enough to run it again."""
-    scenario = engine.scenario
-    return RunHeader(
-        run_id=uuid.uuid4().hex,
-        scenario_name=scenario.name,
-        scenario_yaml=loaded.text,
-        scenario_sha256=sha256_hex(loaded.text),
-        settings=loaded.settings,
-        seed=engine.seed,
-        engine_version=_version("simulation"),
-        horizon=scenario.horizon,
-        tau=scenario.tau,
-        parameters=flatten(scenario) | _personal(engine),
-        encoder=engine.encoder.name,
-        encoder_sha256=engine.encoder.sha256,
-        models={tier: model.name for tier, model in zip(TIERS, engine.tiers, strict=True)},
-        packages={name: v for name in _RECORDED_PACKAGES if (v := _version(name))},
-    )
+def _again(
+    run: RunFile,
+    settings: Sequence[str],
+    access: Access | None,
+    tiers: Sequence[Model | Backend] | None,
+    *,
+    any_version: bool,
+) -> Engine:
+    """Return the engine of a run that stopped, as it stood after its last tick."""
+    _check_version(run, any_version=any_version)
+    before = stored_scenario(run, access=access).scenario
+    after = stored_scenario(run, settings, access=access).scenario
+    branching.check_resume(before, after, path=run.path, tick=run.run.last_tick)
+    return engine_at(run, settings=settings, access=access, tiers=tiers)
 
 
-def _personal(engine: Engine) -> dict[str, str]:
-    """Return which appraiser told the affects of a run with personality, by which map of gains."""
-    appraiser = engine.appraiser
-    if appraiser is None:
-        return {}
-    found = {"affect.name": appraiser.name, "affect.sha256": appraiser.sha256}
-    if engine.scenario.persmem.gains != "reference":  # which is no map
-        found["persmem.gains_sha256"] = maps.sha256()
-    return found
+def _branch(
+    run: RunFile,
+    at: int,
+    settings: Sequence[str],
+    access: Access | None,
+    tiers: Sequence[Model | Backend] | None,
+) -> tuple[Engine, RunHeader, tuple[Rows, ...]]:
+    """Return the engine of a fork at its tick, its header, and what it knows of the future."""
+    whole_tick(run, at)
+    before = stored_scenario(run, access=access).scenario
+    after = stored_scenario(run, settings, access=access).scenario
+    settings = (*settings, *branching.kept_tau(before, after))
+    loaded = stored_scenario(run, settings, access=access)
+    branching.check_fork(before, loaded.scenario, at)
+    engine = engine_at(run, at, settings=settings, access=access, tiers=tiers)
+    head = replace(header(loaded, engine), parent_run_id=run.run.header.run_id, forked_at_tick=at)
+    world = engine.world
+    events = tuple(event for event in world.events if event.tick > at)
+    said = [note for note in without_effect(loaded.scenario) if note not in world.notes]
+    return engine, head, (stimuli(events, world.cast.claims), notes(tuple(said)))
 
 
-def _run_or_stop(
-    engine: Engine,
-    writer: RunWriter,
-    on_tick: Callable[[TickRecords], None] | None,
-    signals: Signals,
-) -> None:
-    """Run to the horizon; say what the file holds when that cannot be."""
+def _check_version(run: RunFile, *, any_version: bool) -> None:
+    """Refuse a run of another version of the package: its future may not fit its past.
+
+    Raises:
+        UsageError: it is one, and not any version will do.
+    """
+    sql = "SELECT engine_version FROM resumes ORDER BY resume_no DESC LIMIT 1"
+    later = run.query(sql).rows
+    before = str(later[0][0]) if later else run.run.header.engine_version
+    if before != engine_version() and not any_version:
+        raise UsageError(
+            f"{run.path} was made by version {before} of the package, and this is "
+            f"{engine_version()}: the ticks to come could follow other rules than those so far. "
+            f"Install simulation=={before}, or accept the break with --any-version"
+        )
+
+
+def _check_snapshot(snapshot: Snapshot | None, run_id: str | None = None) -> None:
+    """Refuse to replace a file that is no earlier snapshot of the same run.
+
+    Raises:
+        UsageError: a copy after less than one tick is asked for.
+        RunFileError: the file is something else.
+    """
+    if snapshot is None:
+        return
+    if snapshot.every < 1:
+        raise UsageError(f"a snapshot every {snapshot.every} ticks makes no sense; at least 1")
+    if run_id is None or not snapshot.path.exists():
+        check_free(snapshot.path)
+        return
+    with RunFile.open(snapshot.path) as earlier:
+        if earlier.run.header.run_id != run_id:
+            raise RunFileError(
+                f"{snapshot.path} is another run, and a run is never written over: choose another "
+                "name for the snapshot, or delete it"
+            )
+
+
+@contextlib.contextmanager
+def _before_the_file(signals: Signals) -> Iterator[None]:
+    """Let a signal strike as long as there is no file.
+
+    Raises:
+        RunStoppedError: one did.
+    """
     try:
-        _run(engine, writer, on_tick, signals)
+        with signals.may_strike():
+            yield
+    except KeyboardInterrupt:
+        raise RunStoppedError("interrupted before tick 0; nothing was written") from None
+
+
+def _run_or_stop(engine: Engine, watch: _Watch, start: TickRecords | None) -> None:
+    """Run to the horizon; say what the file holds when that cannot be.
+
+    start: tick 0, if it is not in the file yet.
+    """
+    writer = watch.writer
+    try:
+        _run(engine, watch, start)
     except KeyboardInterrupt:
         if writer.last_tick < 0:
             writer.discard()
@@ -180,18 +356,12 @@ def _run_or_stop(
         if writer.last_tick < 0:
             writer.discard()
             raise
-        raise RunStoppedError(
-            f"{error}\nThe run stopped after tick {writer.last_tick} of "
-            f"{engine.scenario.horizon}; {writer.path} holds every finished tick"
-        ) from error
+        raise RunStoppedError(f"{error}\nThe run stopped {_held(engine, writer)}") from error
 
 
 def _stopped(engine: Engine, writer: RunWriter) -> RunStoppedError:
     """Mark an interrupted run; its ticks are in the file even if the mark cannot be."""
-    said = (
-        f"interrupted after tick {writer.last_tick} of {engine.scenario.horizon}; "
-        f"{writer.path} holds every finished tick"
-    )
+    said = f"interrupted {_held(engine, writer)}"
     try:
         writer.finish("interrupted")
     except RunFileError as error:
@@ -199,34 +369,24 @@ def _stopped(engine: Engine, writer: RunWriter) -> RunStoppedError:
     return RunStoppedError(said)
 
 
-def _run(
-    engine: Engine,
-    writer: RunWriter,
-    on_tick: Callable[[TickRecords], None] | None,
-    signals: Signals,
-) -> None:
+def _held(engine: Engine, writer: RunWriter) -> str:
+    """Return what the file of a run that stopped holds, and how to go on."""
+    return (
+        f"after tick {writer.last_tick} of {engine.scenario.horizon}; {writer.path} holds every "
+        f"finished tick. To go on: simulation resume {shlex.quote(str(writer.path))}"
+    )
+
+
+def _run(engine: Engine, watch: _Watch, start: TickRecords | None) -> None:
     """Step to the horizon, one transaction a tick; the writer marks a run that fails."""
-    _keep(writer, engine.records, 0.0, on_tick, signals)
+    if start is not None:
+        watch.keep(start, 0.0)
     while engine.world.tick < engine.scenario.horizon:
         started = time.perf_counter()
-        with signals.may_strike():
+        with watch.signals.may_strike():
             records = engine.advance()
-        _keep(writer, records, time.perf_counter() - started, on_tick, signals)
-    writer.finish("complete")
-    writer.close()
-
-
-def _keep(
-    writer: RunWriter,
-    records: TickRecords,
-    wall_s: float,
-    on_tick: Callable[[TickRecords], None] | None,
-    signals: Signals,
-) -> None:
-    writer.write(records, wall_s=wall_s)
-    if on_tick is not None:
-        with signals.may_strike():
-            on_tick(records)
+        watch.keep(records, time.perf_counter() - started)
+    watch.complete()
 
 
 def _loaded(
@@ -237,10 +397,3 @@ def _loaded(
     if isinstance(scenario, Scenario):
         return load_scenario(scenario, access=access)
     return read(scenario, settings=settings, access=access)
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return ""

@@ -6,7 +6,7 @@ each persona's own rows, and what it publishes, which others see in the next tic
 
 from __future__ import annotations
 
-from simulation.turn.prepare import Turns, arrive, prepare
+from simulation.turn.prepare import Turns, arrive, prepare, shown_to
 from simulation.turn.probing import probe
 from simulation.turn.react import react
 from simulation.turn.reflect import evict, reflect
@@ -23,4 +23,5 @@ __all__ = [
     "react",
     "reflect",
     "settle",
+    "shown_to",
 ]

@@ -1,0 +1,155 @@
+"""What may change when a run goes on: nothing that matters in `resume`, nothing past in `fork`.
+
+A resumed run must end as if it had never stopped. A fork shares every tick up to its own with the
+parent run, so what made those ticks cannot change: who takes part, what they are asked about, who
+follows whom, what was embedded and how it was felt. What only acts from a tick on can.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulation.errors import UsageError
+from simulation.scenario import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simulation.scenario import Scenario
+
+RESUMABLE = (
+    "budget",
+    "calls",
+    "encoder.base_url",
+    "encoder.model",
+    "models.cheap.base_url",
+    "models.frontier.base_url",
+)
+"""What a resumed run may have anew: where things are and what may be spent, not what comes out."""
+
+FORKABLE = (
+    "actions",
+    "budget",
+    "calls",
+    "description",
+    "encoder.base_url",
+    "encoder.model",
+    "feed",
+    "final_actions",
+    "horizon",
+    "log",
+    "memory",
+    "models",
+    "persmem",
+    "probes",
+    "recall",
+    "reflection",
+    "rule",
+    "stimuli",
+    "temperature",
+)
+"""What a fork may have anew."""
+
+_FIXED = {  # key or what it lies in: why a fork cannot have it anew
+    "affect": "the texts so far were felt as the old appraiser tells it",
+    "brief": "the beliefs so far are about it",
+    "encoder": "the texts so far have the vectors of the old encoder",
+    "graph": "the posts so far went along the old follows",
+    "name": "it is the name of the scenario that both runs come from",
+    "ontology": "the personas are made of it",
+    "persmem.gains": "a persona's gains are part of who it is",
+    "population": "the same people go on living",
+    "reflection.interval_min": "the rhythm of reflection is part of who a persona is",
+    "reflection.interval_spread": "the rhythm of reflection is part of who a persona is",
+    "seed": "a fork has the random streams of its parent, so that the two can be paired",
+    "tier": "the tier is part of who a persona is; set models.cheap or models.frontier instead",
+}
+
+
+def check_resume(before: Scenario, after: Scenario, *, path: object, tick: int) -> None:
+    """Check that a run which is resumed stays the run that was begun.
+
+    path: of the run, for the message.  tick: the last that it holds.
+
+    Raises:
+        UsageError: a setting changes what the run would have become.
+    """
+    wrong = [key for key in changed(before, after) if not _within(key, RESUMABLE)]
+    if wrong:
+        raise UsageError(
+            f"{', '.join(wrong)} cannot change when a run is resumed: it would not be the run "
+            f"that was begun. To branch it from where it is: simulation fork {path} --at {tick} "
+            f"--set {wrong[0]}=…"
+        )
+
+
+def check_fork(before: Scenario, after: Scenario, tick: int) -> None:
+    """Check that nothing which a fork changes lies before it.
+
+    tick: the last that is shared.
+
+    Raises:
+        UsageError: something does, with the reason; or no tick would be left to run.
+    """
+    wrong = [f"{key}: {why}" for key, why in _refused(before, after, tick)]
+    if wrong:
+        raise UsageError(
+            f"a fork at tick {tick} cannot change what made the ticks up to it:\n  "
+            + "\n  ".join(wrong)
+        )
+    if after.horizon <= tick:
+        raise UsageError(
+            f"the horizon is {after.horizon}, so after tick {tick} nothing is left to run; fork "
+            f"at an earlier tick, or set a later horizon: --set horizon={tick + 10}"
+        )
+
+
+def kept_tau(before: Scenario, after: Scenario) -> tuple[str, ...]:
+    """Return the setting that keeps the time constant of memory when only the horizon changes.
+
+    By default tau is a quarter of the horizon, at least 1 tick: how fast the past fades belongs to
+    the people, and they do not know that the run became longer. Who wants another sets recall.tau.
+    """
+    if before.tau == after.tau or after.recall.tau is not None:
+        return ()
+    return (f"recall.tau={before.tau!r}",)
+
+
+def changed(before: Scenario, after: Scenario) -> list[str]:
+    """Return the dotted keys of the parameters that differ, sorted."""
+    old, new = flatten(before), flatten(after)
+    return sorted(key for key in {*old, *new} if _of(old, key) != _of(new, key))
+
+
+_NOTHING = object()
+
+
+def _of(flat: dict[str, Any], key: str) -> Any:
+    return flat.get(key, _NOTHING)
+
+
+def _refused(before: Scenario, after: Scenario, tick: int) -> Iterator[tuple[str, str]]:
+    for key in changed(before, after):
+        if key == "stimuli":
+            if past(before, tick) != past(after, tick):
+                yield key, f"up to tick {tick} they have been seen; later ones can change"
+        elif key in _FIXED:
+            yield key, _FIXED[key]
+        elif not _within(key, FORKABLE):
+            yield key, next(why for fixed, why in _FIXED.items() if _within(key, (fixed,)))
+
+
+def past(scenario: Scenario, tick: int) -> list[tuple[str, int, dict[str, Any]]]:
+    """Return what appeared up to a tick: the name, the tick and the rest of each event."""
+    found = []
+    for i, stimulus in enumerate(scenario.stimuli):
+        ticks = stimulus.tick if isinstance(stimulus.tick, tuple) else (stimulus.tick,)
+        rest = stimulus.model_dump(mode="json", exclude={"tick", "id"})
+        rest["repeats"] = isinstance(stimulus.tick, tuple)  # decides how an appearance is called
+        name = stimulus.id or f"s{i + 1}"
+        found += [(name, each, rest) for each in ticks if each <= tick]
+    return sorted(found, key=lambda event: event[:2])
+
+
+def _within(key: str, prefixes: Sequence[str]) -> bool:
+    return any(key == prefix or key.startswith(f"{prefix}.") for prefix in prefixes)
