@@ -25,7 +25,7 @@ from simulation.memory import KINDS as MEMORY_KINDS
 from simulation.personality import Personalities
 from simulation.population import People
 from simulation.posts import ENGAGEMENT_OF_ACTION, KIND_CODE
-from simulation.rng import Streams
+from simulation.rng import Streams, sha256_hex
 from simulation.runlog import SCHEMA_VERSION, History
 from simulation.scenario import Access, load_text
 from simulation.texts import Texts
@@ -216,6 +216,7 @@ def _world(
     file, content = history.sources()["ontology"]
     field = ontology.from_bytes(content, source=f"{file} in {history.run.path}")
     rows = history.personas()
+    _check_blocks(history, rows)
     people = _people(history, rows, scenario.targets)
     texts = Texts(encoder.encode, width=encoder.width)
     for part in history.vectors():
@@ -245,6 +246,14 @@ def _world(
             f"it (it was {history.run.run.header.engine_version})"
         )
     return world, field, people
+
+
+def _check_blocks(history: History, rows: Mapping[str, Any]) -> None:
+    for who, block, sha256 in zip(
+        rows["persona_id"], rows["persona_block"], rows["block_sha256"], strict=True
+    ):
+        if sha256_hex(block) != sha256:
+            raise RunFileError(f"{history.run.path} is damaged: the block of {who} was changed")
 
 
 def _people(history: History, rows: Mapping[str, Any], targets: tuple[str, ...]) -> People:

@@ -7,6 +7,7 @@ place in the brief. Nothing here knows what the columns mean to the engine.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 Columns = dict[str, Any]
 
 _VECTORS = 65_536  # read at a time
+_AMBIGUOUS = 10  # spellings of half a surrogate pair in one text that are told apart
 _HALF = re.compile(r"\\u(d[89a-f][0-9a-f]{2})")
 
 _PERSONAS = """
-SELECT persona_id, attributes, persona_block, personality_kind, reflection_interval, activity,
-    CAST(tier = 'frontier' AS BIGINT) AS tier, personality
+SELECT persona_id, attributes, persona_block, block_sha256, personality_kind,
+    reflection_interval, activity, CAST(tier = 'frontier' AS BIGINT) AS tier, personality
 FROM personas ORDER BY persona_index
 """
 _BELIEFS = """
@@ -254,17 +256,32 @@ class History:
 
     def _as_it_was(self, text: str, sha256: str) -> str:
         r"""Return a text as it was written: half a surrogate pair is stored as `\udXXX`."""
-        if "\\ud" in text and _sha256(text) != sha256:
-            text = _HALF.sub(lambda half: chr(int(half[1], 16)), text)
-        if _sha256(text) != sha256:
-            raise RunFileError(f"{self.run.path} is damaged: the text {text[:40]!r} was changed")
-        return text
+        for spelling in _spellings(text):
+            if _sha256(spelling) == sha256:
+                return spelling
+        raise RunFileError(f"{self.run.path} is damaged: the text {text[:40]!r} was changed")
 
     def _columns(self, sql: str, *parameters: Any) -> Columns:
         return _columns(self.run, sql, self.tick, *parameters)
 
     def _one(self, sql: str) -> int:
         return int(self.run.query(sql, parameters=[self.tick]).rows[0][0])
+
+
+def _spellings(text: str) -> Iterator[str]:
+    r"""Yield what a stored text may have been, likeliest first.
+
+    Each `\udXXX` may be half a surrogate pair, or have been written so; of the first few any.
+    """
+    yield text
+    halves = list(_HALF.finditer(text)) if "\\ud" in text else []
+    rest = [True] * len(halves[_AMBIGUOUS:])
+    for real in itertools.product((True, False), repeat=len(halves[:_AMBIGUOUS])):
+        parts, end = [], 0
+        for half, is_real in zip(halves, (*real, *rest), strict=True):
+            parts += [text[end : half.start()], chr(int(half[1], 16)) if is_real else half[0]]
+            end = half.end()
+        yield "".join([*parts, text[end:]])
 
 
 def _columns(run: RunFile, sql: str, *parameters: Any) -> Columns:
