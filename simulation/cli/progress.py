@@ -46,7 +46,7 @@ def progress(name: str, horizon: int, *, quiet: bool) -> Progress:
 
 
 @contextlib.contextmanager
-def _if_possible() -> Iterator[None]:
+def if_possible() -> Iterator[None]:
     """Let a run go on whose progress nobody can see: stderr closed, a reader gone, a full disk.
 
     rich answers a reader that is gone with SystemExit.
@@ -139,7 +139,7 @@ class Lines:
 
     @staticmethod
     def _say(line: str) -> None:
-        with _if_possible():
+        with if_possible():
             click.echo(line, err=True)
 
 
@@ -166,7 +166,7 @@ class Bar:
 
     def __enter__(self) -> Self:
         """Show the bar."""
-        with _if_possible():
+        with if_possible():
             self._bar.start()
             self._shown = True
         return self
@@ -174,11 +174,11 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         """Wipe the bar away."""
         if self._shown:
-            with _if_possible():
+            with if_possible():
                 self._bar.stop()
 
     def tick(self, records: TickRecords) -> None:
         """Move the bar."""
         self._tally.add(records)
-        with _if_possible():
+        with if_possible():
             self._bar.update(self._task, completed=records.tick, words=self._tally.words())

@@ -1,4 +1,4 @@
-"""Where runs of a sweep are made: one small protocol, for processes here or a cluster elsewhere."""
+"""Where runs of a sweep are made: one small protocol, for processes here or a cluster."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ class Job:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
         """Return the job that `to_dict` gave."""
-        return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
+        told: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in values.items()
+        }
+        return cls(**told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

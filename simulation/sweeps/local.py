@@ -47,6 +47,7 @@ class Local:
         self._events: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]]
         self._events = queue.SimpleQueue()
         self._workers: list[_Worker] = []
+        self._stopping = False
 
     def submit(self, job: Job) -> None:
         """Begin a job on a worker that is free, or on a new one."""
@@ -73,7 +74,8 @@ class Local:
             last_words = worker.end()
             if number is None:  # it was idle
                 return []
-            return [Event(kind="ended", number=number, outcome=lost(last_words))]
+            gone = Outcome(status="interrupted") if self._stopping else lost(last_words)
+            return [Event(kind="ended", number=number, outcome=gone)]
         if number is None:  # pragma: no cover - a worker speaks of its job alone
             return []
         if "tick" in said:
@@ -85,6 +87,7 @@ class Local:
 
     def stop(self) -> None:
         """Ask all jobs under way to end after their tick in hand."""
+        self._stopping = True
         for worker in self._workers:
             worker.stop()
 
@@ -113,7 +116,7 @@ class _Worker:
         self.begun = 0
         self._events = events
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
-        self._process = subprocess.Popen(  # noqa: S603 - this package, by this interpreter
+        self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "simulation.sweeps.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

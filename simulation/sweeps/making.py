@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulation import runs
 from simulation.analysis.measures import measure
@@ -17,6 +17,7 @@ from simulation.sweeps.base import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.records import TickRecords
     from simulation.runlog import RunInfo
     from simulation.sweeps.base import Job
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 def make(job: Job, *, on_tick: Callable[[int], None]) -> Outcome:
     """Make a run, unless its file holds it already; whatever goes wrong is in the outcome.
 
-    A file that an earlier start left unfinished is resumed where the package can, and else made
-    anew. on_tick: called with each tick that is in the file.
+    A run that an earlier start left unfinished is resumed.  on_tick: called with each tick that
+    is in the file.
     """
     started = time.monotonic()
     error: str | None = None
@@ -47,8 +48,10 @@ def outcome(path: Path, *, seconds: float | None, error: str | None) -> Outcome:
     except RunFileError as unreadable:
         return Outcome(status="failed", seconds=seconds, error=error or str(unreadable))
     last, status = found.info.last_tick, found.info.status
-    if status == "running" or (error is not None and status == "complete"):
-        status = "failed"  # it is not being written any more; or it is another run
+    if error is not None and status == "complete":  # it is another run
+        return Outcome(status="failed", seconds=seconds, error=error)
+    if status == "running":  # by nobody any more
+        status = "failed"
     return Outcome(
         status=status,
         last_tick=last,
@@ -66,29 +69,25 @@ def outcome(path: Path, *, seconds: float | None, error: str | None) -> Outcome:
 
 def _make(job: Job, on_tick: Callable[[int], None]) -> None:
     path = Path(job.out)
+    access = Access(
+        allow_paths=tuple(map(Path, job.allow_paths)),
+        allow_hosts=job.allow_hosts,
+        key_for=job.key_for,
+    )
 
-    def told(records: Any) -> None:
+    def told(records: TickRecords) -> None:
         on_tick(records.tick)
 
     if path.exists():
         found = _earlier(path, job)
         if found.status == "complete":
             return
-        resume = getattr(runs, "resume", None)
-        if resume is not None and found.last_tick >= 0:
-            resume(path, on_tick=told)
+        if found.last_tick >= 0:
+            runs.resume(path, access=access, on_tick=told)
             return
     _remove(path)
     loaded = load_text(
-        job.text,
-        name=job.name,
-        folder=Path(job.folder),
-        settings=job.settings,
-        access=Access(
-            allow_paths=tuple(map(Path, job.allow_paths)),
-            allow_hosts=job.allow_hosts,
-            key_for=job.key_for,
-        ),
+        job.text, name=job.name, folder=Path(job.folder), settings=job.settings, access=access
     )
     runs.simulate(loaded, seed=job.seed, out=path, on_tick=told)
 

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, TextIO
@@ -18,17 +19,20 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_END = ""
+
 
 def main() -> None:
     """Work until there is no more input."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent in the background has none
     # What anything else prints must not be taken for an answer.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
-        while True:
-            work(json.loads(jobs.get()), answers)
+        while (line := jobs.get()) != _END:
+            work(json.loads(line), answers)
     with contextlib.suppress(KeyboardInterrupt, OSError):
         answers.close()
     os._exit(0)  # the listener may hold the lock of stdin, which a usual end would wait for
@@ -37,7 +41,11 @@ def main() -> None:
 def _listen(lines: Iterable[str], jobs: queue.SimpleQueue[str]) -> None:
     for line in lines:
         jobs.put(line)
-    _thread.interrupt_main()
+    jobs.put(_END)
+    if hasattr(signal, "pthread_kill"):  # unlike the other, wakes a main thread that waits
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def work(job: dict[str, Any], answers: TextIO) -> None:
