@@ -37,12 +37,15 @@ class Progress(Protocol):
         ...
 
 
-def progress(name: str, horizon: int, *, quiet: bool) -> Progress:
-    """Return the progress for a run: none when quiet, a bar on a terminal, lines otherwise."""
+def progress(name: str, horizon: int, *, quiet: bool, after: int = 0) -> Progress:
+    """Return the progress for a run: none when quiet, a bar on a terminal, lines otherwise.
+
+    after: the tick that it goes on from.
+    """
     if quiet:
         return Silence()
     terminal = sys.stderr is not None and sys.stderr.isatty()  # None: it is closed
-    return Bar(name, horizon) if terminal else Lines(name, horizon)
+    return Bar(name, horizon, after) if terminal else Lines(name, horizon, after)
 
 
 @contextlib.contextmanager
@@ -58,18 +61,26 @@ def if_possible() -> Iterator[None]:
 class Tally:
     """Turns so far, their pace, and what language models were paid."""
 
-    def __init__(self, horizon: int) -> None:
-        """Start the clock."""
+    def __init__(self, horizon: int, after: int = 0) -> None:
+        """Start the clock. after: the tick that the run goes on from."""
         self.horizon = horizon
-        self.tick = 0
+        self.tick = self._after = after
+        self._rebuilding = after > 0
         self.turns = 0
         self._tokens = 0
         self._cost = 0.0
         self._started = time.monotonic()
 
     def add(self, records: TickRecords) -> None:
-        """Count a tick; the clock starts anew with tick 0, when the population stands."""
+        """Count a tick; the clock starts anew with tick 0, when the population stands.
+
+        Where a run goes on it does so with the first tick, before which the world was rebuilt.
+        """
         self.tick = records.tick
+        if self._rebuilding:
+            self._rebuilding = False
+            self._after, self._started = records.tick, time.monotonic()
+            return
         if records.tick == 0:
             self._started = time.monotonic()
         row = records.of("ticks")
@@ -81,9 +92,10 @@ class Tally:
     def words(self) -> str:
         """Return pace, time left and, when there was any, spending."""
         took = time.monotonic() - self._started
-        if not self.tick or took <= 0:
+        done = self.tick - self._after
+        if not done or took <= 0:
             return ""
-        left = took / self.tick * (self.horizon - self.tick)
+        left = took / done * (self.horizon - self.tick)
         parts = [f"{self.turns / took:,.0f} turns/s"]
         if self._tokens:
             parts += [f"{self._tokens:,} tokens", f"{self._cost:.2f} USD"]
@@ -113,10 +125,11 @@ class Silence:
 class Lines:
     """A line at the start and one after every tenth of the ticks."""
 
-    def __init__(self, name: str, horizon: int) -> None:
-        """Prepare for a run of `horizon` ticks, >= 1."""
+    def __init__(self, name: str, horizon: int, after: int = 0) -> None:
+        """Prepare for a run of `horizon` ticks, >= 1, that goes on from tick `after`."""
         self._name = name
-        self._tally = Tally(horizon)
+        self._after = after
+        self._tally = Tally(horizon, after)
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -129,6 +142,8 @@ class Lines:
         """Print a line when a tenth is full."""
         self._tally.add(records)
         tick, horizon = records.tick, self._tally.horizon
+        if self._after and tick == self._after + 1:
+            self._say(f"{self._name}: on from tick {self._after:,} of {horizon:,}")
         if tick == 0:
             people = records.of("personas")
             count = 0 if people is None else len(people)
@@ -146,12 +161,12 @@ class Lines:
 class Bar:
     """A bar that is wiped away at the end."""
 
-    def __init__(self, name: str, horizon: int) -> None:
-        """Prepare for a run of `horizon` ticks, >= 1."""
+    def __init__(self, name: str, horizon: int, after: int = 0) -> None:
+        """Prepare for a run of `horizon` ticks, >= 1, that goes on from tick `after`."""
         from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
         from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - as above
 
-        self._tally = Tally(horizon)
+        self._tally = Tally(horizon, after)
         self._shown = False
         self._bar: RichProgress = Progress(
             TextColumn("{task.description}", markup=False),
@@ -162,7 +177,8 @@ class Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task(name, total=horizon, words="making the population")
+        words = "rebuilding the world" if after else "making the population"
+        self._task = self._bar.add_task(name, total=horizon, completed=after, words=words)
 
     def __enter__(self) -> Self:
         """Show the bar."""

@@ -17,11 +17,13 @@ from simulation.cli.options import (
     json_option,
     scenario_argument,
     set_option,
+    snapshot_options,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.runs import Snapshot
     from simulation.scenario import Loaded
 
 
@@ -61,6 +63,7 @@ class Seed(click.ParamType[int]):
     metavar="FILE",
     help="The run database to write; it must not exist. Default: a new file in runs/.",
 )
+@snapshot_options
 @access_options
 @click.option("--quiet", is_flag=True, help="No progress; print only the path of the run.")
 @json_option
@@ -71,6 +74,8 @@ def command(
     seed: int | None,
     settings: tuple[str, ...],
     out: Path | None,
+    snapshot: Path | None,
+    snapshot_every: int,
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
@@ -90,7 +95,10 @@ def command(
         check_free(out)
     allowed = access(allow_paths, allow_hosts, key_for)
     loaded = read(scenario, settings=settings, access=allowed)
-    path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json)
+    from simulation.runs import Snapshot
+
+    kept = Snapshot(path=snapshot, every=snapshot_every) if snapshot else None
+    path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json, kept=kept)
     if quiet and not as_json:
         click.echo(str(path))
         return
@@ -115,13 +123,15 @@ def command(
     click.echo(closing(summary, again, str(free_path(summary.scenario, other))))
 
 
-def _simulate(loaded: Loaded, *, seed: int | None, out: Path | None, quiet: bool) -> Path:
+def _simulate(
+    loaded: Loaded, *, seed: int | None, out: Path | None, quiet: bool, kept: Snapshot | None
+) -> Path:
     from simulation.cli.progress import progress
     from simulation.runs import simulate
 
     scenario = loaded.scenario
     with progress(scenario.name, scenario.horizon, quiet=quiet) as shown:
-        return simulate(loaded, seed=seed, out=out, on_tick=shown.tick)
+        return simulate(loaded, seed=seed, out=out, on_tick=shown.tick, snapshot=kept)
 
 
 def _words(given: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:

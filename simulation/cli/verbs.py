@@ -11,6 +11,8 @@ import click
 
 VERBS = {
     "run": "Run a scenario and write its run database.",
+    "resume": "Go on with a run that stopped.",
+    "fork": "Branch a run at a tick: same history, another future.",
     "init": "Write a commented scenario to start from.",
     "validate": "Check a scenario without running it.",
     "schema": "Print the JSON Schema of a scenario, for editors.",
