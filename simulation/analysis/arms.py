@@ -61,10 +61,10 @@ def refuse_doubles(groups: Sequence[Group]) -> None:
     for group in groups:
         for run in group.runs:
             other, first = seen.setdefault(run.info.header.run_id, (group, run))
-            if first is not run:
-                where = f"groups {other.letter} and {group.letter}"
-                where = f"group {group.letter}" if other is group else where
-                raise UsageError(f"{where} count one run twice: {first.path} and {run.path}")
+            if first is not run or other is not group:
+                where = f"groups {other.letter} and {group.letter} count"
+                where = f"group {group.letter} counts" if other is group else where
+                raise UsageError(f"{where} one run twice: {first.path} and {run.path}")
         for one, two in combinations(group.runs, 2):
             if _repeats(one, two):
                 raise UsageError(

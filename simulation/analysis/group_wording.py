@@ -48,7 +48,12 @@ def spans(numbers: Sequence[int]) -> str:
             parts[-1].append(number)
         else:
             parts.append([number])
-    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
+    return ", ".join(_span(part[0], part[-1]) for part in parts)
+
+
+def _span(first: int, last: int) -> str:
+    between = "-" if first >= 0 else " to "
+    return str(first) if first == last else f"{first}{between}{last}"
 
 
 def _contrast(comparison: GroupComparison, contrast: Contrast) -> Iterator[str]:

@@ -66,7 +66,7 @@ class Tally:
         if event.outcome.status == "complete":
             self.done += 1
             cell.done += 1
-        else:
+        elif event.outcome.status != "interrupted":
             self.failed += 1
             cell.failed += 1
 
