@@ -107,7 +107,7 @@ def simulate(
             loaded = _loaded(scenario, settings, access or Access())
             engine = Engine(loaded, seed, tiers=tiers)
             head = header(loaded, engine)
-            _check_snapshot(snapshot)
+            _check_snapshot(snapshot, out)
         with _new_file(head, out) as writer:
             start = replace(engine.records, rows=(sources(loaded, engine), *engine.records.rows))
             watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
@@ -146,7 +146,7 @@ def resume(
                 if run.run.status == "complete":
                     return Path(path)
                 engine = _again(run, settings, access, tiers, any_version=any_version)
-                _check_snapshot(snapshot, run.run.header.run_id)
+                _check_snapshot(snapshot, path, run_id=run.run.header.run_id)
         except KeyboardInterrupt:
             raise RunStoppedError(f"interrupted; {path} is as it was") from None
         writer.resumed(engine_version=engine_version(), settings=settings, packages=packages())
@@ -188,8 +188,8 @@ def fork(
         with _before_the_file(signals), RunFile.open(parent) as run:
             _check_version(run, any_version=any_version)
             engine, head, rows = _branch(run, at, settings, access, tiers)
-            _check_snapshot(snapshot)
-        target = Path(out or free_path(head.scenario_name, head.seed, fork=at))
+            target = Path(out or free_path(head.scenario_name, head.seed, fork=at))
+            _check_snapshot(snapshot, target)
         with RunWriter.fork(target, head, parent=parent, rows=rows) as writer:
             watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
             _run_or_stop(engine, watch, None)
@@ -303,8 +303,12 @@ def _check_version(run: RunFile, *, any_version: bool) -> None:
         )
 
 
-def _check_snapshot(snapshot: Snapshot | None, run_id: str | None = None) -> None:
+def _check_snapshot(
+    snapshot: Snapshot | None, path: str | Path | None, *, run_id: str | None = None
+) -> None:
     """Refuse to replace a file that is no earlier snapshot of the same run.
+
+    path: of the run; None for a free name.  run_id: of a run that goes on.
 
     Raises:
         UsageError: a copy after less than one tick is asked for.
@@ -314,6 +318,8 @@ def _check_snapshot(snapshot: Snapshot | None, run_id: str | None = None) -> Non
         return
     if snapshot.every < 1:
         raise UsageError(f"a snapshot every {snapshot.every} ticks makes no sense; at least 1")
+    if path is not None and snapshot.path.resolve() == Path(path).resolve():
+        raise RunFileError(f"{path} cannot be its own snapshot: choose another name for that")
     if run_id is None or not snapshot.path.exists():
         check_free(snapshot.path)
         return

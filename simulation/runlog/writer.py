@@ -120,7 +120,7 @@ class RunWriter:
             try:
                 connection = duckdb.connect(name, config=_WRITING)
             except duckdb.Error as error:
-                raise problems.cannot_open(path, error) from error
+                raise problems.cannot_reopen(path, error) from error
         try:
             with reading(path):
                 check_version(connection, path)
