@@ -17,6 +17,7 @@ MOST_RUNS = 100_000
 
 _SEEDS = re.compile(r"\s*(?P<first>-?\d+)\s*(?:-\s*(?P<last>-?\d+)\s*)?")
 _LARGEST_SEED = 2**63 - 1
+_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""", re.DOTALL)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")  # in the name of a file, on any machine
 _LONGEST_LABEL = 100
 _OPENING, _CLOSING = "[{(", "]})"
@@ -71,23 +72,30 @@ def _split(words: str) -> Iterator[str]:
     Raises:
         UsageError: a quote or bracket is never closed.
     """
-    depth, quote, begun, before = 0, "", 0, ","
-    for i, mark in enumerate(words):
-        if quote:
-            escaped = quote == '"' and before == "\\"
-            quote = quote if mark != quote or escaped else ""
-            before = "" if escaped else mark
+    depth, begun, at, before = 0, 0, 0, ","
+    while at < len(words):
+        mark = words[at]
+        if mark in "\"'" and before in ",[{:":  # an apostrophe within a word is none
+            at = _behind_quotes(words, at)
+            before = mark
             continue
-        if mark in "\"'" and before in ",[{:":
-            quote = mark
         depth += (mark in _OPENING) - (mark in _CLOSING)
         if mark == "," and depth <= 0:
-            yield words[begun:i]
-            begun = i + 1
+            yield words[begun:at]
+            begun = at + 1
         before = before if mark.isspace() else mark
-    if quote or depth > 0:
-        raise UsageError(f"{words!r} has a quote or bracket that is never closed")
+        at += 1
+    if depth > 0:
+        raise UsageError(f"{words} has a bracket that is never closed")
     yield words[begun:]
+
+
+def _behind_quotes(words: str, at: int) -> int:
+    """Return the place behind a text in quotes, as YAML has them."""
+    found = _QUOTED.match(words, at)
+    if found is None:
+        raise UsageError(f"{words} has a quote that is never closed")
+    return found.end()
 
 
 def parse_axes(texts: Sequence[str]) -> tuple[Axis, ...]:

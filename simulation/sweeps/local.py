@@ -51,7 +51,7 @@ class Local:
 
     def submit(self, job: Job) -> None:
         """Begin a job on a worker that is free, or on a new one."""
-        free = next((worker for worker in self._workers if worker.job is None), None)
+        free = next((each for each in self._workers if each.job is None and each.hears), None)
         if free is None:
             free = _Worker(self._events)
             self._workers.append(free)
@@ -114,6 +114,7 @@ class _Worker:
     def __init__(self, events: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]]) -> None:
         self.job: int | None = None
         self.begun = 0
+        self.hears = True
         self._events = events
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         self._process = subprocess.Popen(
@@ -143,6 +144,7 @@ class _Worker:
             return
 
     def stop(self) -> None:
+        self.hears = False
         try:
             _open(self._process.stdin).close()
         except OSError:
