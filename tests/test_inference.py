@@ -210,13 +210,22 @@ def test_without_spread_the_interval_is_the_difference_and_nothing_is_divided_by
         assert np.isnan(found.p[0])
         assert np.isnan(inference.effect_size(samples)[0])
         assert np.isnan(inference.detectable(found)[0])
-        assert inference.permutation(samples, label="end").p[1] == 1.0
+    assert np.isnan(inference.permutation(samples, label="end").p).tolist() == [False, False]
+    same = Samples(first=values[:, :1], second=values[:, :1], paired=False)
+    assert np.isnan(inference.permutation(same, label="end").p).all()  # it could find nothing
+
+
+def test_an_arm_without_spread_against_one_with_some_is_counted_as_it_is() -> None:
+    spread = np.array([[0.1], [0.2], [0.4]])
+    found = inference.interval(Samples(first=np.full((3, 1), 0.5), second=spread, paired=False))
+    one = stats.ttest_1samp(spread - 0.5, 0.0)  # what Welch's test comes to
+    assert np.allclose([found.p, found.df], [one.pvalue, one.df])
 
 
 def test_differences_that_are_rounding_are_no_differences() -> None:
     first = np.array([[0.1], [0.2], [0.3]])
     samples = Samples(first=first, second=first + 1e-16, paired=True)
-    assert inference.permutation(samples, label="end").p == pytest.approx([1.0])
+    assert np.isnan(inference.permutation(samples, label="end").p).all()
     assert samples.flat().all()
 
 

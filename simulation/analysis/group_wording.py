@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from simulation.analysis.inference import pairs_needed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -17,8 +19,8 @@ _NAME = 14  # columns of a measure's name, at least
 _SHOWN_TICKS = 5  # of a time course
 _NOUNS = {"belief": "beliefs", "action": "measures of action"}
 _TITLES = {
-    "belief": "Mean beliefs",
-    "action": "Actions (bought, rejected: share of people; others: share of turns)",
+    "belief": "Mean beliefs after tick {}",
+    "action": "Actions up to tick {} (bought, rejected: share of people; others: of turns)",
 }
 
 
@@ -65,10 +67,10 @@ def _contrast(comparison: GroupComparison, contrast: Contrast) -> Iterator[str]:
         end = [effect for effect in contrast.end if effect.kind == kind]
         course = [effect for effect in contrast.course if effect.kind == kind]
         if end:
-            yield f"{title}, after tick {comparison.common_ticks}"
+            yield title.format(comparison.common_ticks)
             yield from _table(contrast, end)
         if course and kind == "belief":
-            yield f"{title}, mean of ticks 1 to {comparison.common_ticks}"
+            yield f"Mean beliefs over ticks 1 to {comparison.common_ticks}"
             yield from _table(contrast, course)
     yield from _time_course(comparison, contrast)
     yield "What can be said"
@@ -190,9 +192,13 @@ def _said(comparison: GroupComparison, contrast: Contrast) -> Iterator[str]:
         return
     for kind, noun in _NOUNS.items():
         effects = [effect for effect in contrast.end if effect.kind == kind]
-        yield from _told_apart(contrast, effects, noun)
+        tests = comparison.tests[kind]
+        if contrast.smallest_p * tests > ALPHA:
+            yield _hopeless(contrast, effects, noun, tests)
+        else:
+            yield from _told_apart(contrast, effects, noun)
     yield _method(comparison, contrast)
-    yield from _limits(comparison, contrast)
+    yield from _detectable(contrast)
     yield from _noise(contrast)
 
 
@@ -215,6 +221,26 @@ def _told_apart(contrast: Contrast, effects: Sequence[Effect], noun: str) -> Ite
         yield f"Not told apart from the chance of the seeds, of the {noun}: {', '.join(rest)}."
 
 
+def _hopeless(contrast: Contrast, effects: Sequence[Effect], noun: str, tests: int) -> str:
+    """Return what there is to say of tests that no difference can pass with so few seeds."""
+    clear = [each.measure for each in effects if _clear(each)]
+    after = "" if contrast.smallest_p > ALPHA else f" after Holm over {tests}"
+    more = f"run {pairs_needed(tests)} pairs" if contrast.paired else "run more seeds"
+    said = (
+        f"Of the {noun} nothing can be told apart: with {_runs(contrast)} the smallest p is "
+        f"{_fraction(contrast.smallest_p)}, and no difference, however large, reaches .05{after}; "
+        f"{more}."
+    )
+    if not clear:
+        return said
+    return f"{said} A hint, no more: intervals of their own leave out 0 for {', '.join(clear)}."
+
+
+def _runs(contrast: Contrast) -> str:
+    first, second = contrast.runs
+    return f"{first} pairs" if contrast.paired else f"{first} and {second} runs"
+
+
 def _equals(p: float | None) -> str:
     text = p_value(p)
     return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
@@ -230,19 +256,7 @@ def _method(comparison: GroupComparison, contrast: Contrast) -> str:
     )
 
 
-def _limits(comparison: GroupComparison, contrast: Contrast) -> Iterator[str]:
-    tests = comparison.tests["belief"]
-    runs = f"{contrast.runs[0]} pairs"
-    if not contrast.paired:
-        runs = f"{contrast.runs[0]} and {contrast.runs[1]} runs"
-    least = contrast.smallest_p
-    if least * tests > ALPHA:
-        hopeless = "no difference, however large, can reach .05"
-        after = "" if least > ALPHA else f" after Holm over {tests} beliefs"
-        yield (
-            f"With {runs} the smallest p of this test is {_fraction(least)}, so {hopeless}"
-            f"{after}: look at the intervals, or run more seeds."
-        )
+def _detectable(contrast: Contrast) -> Iterator[str]:
     known = [each for each in contrast.end if each.kind == "belief" and each.detectable]
     if known:
         low = min(known, key=lambda each: each.detectable or 0.0)
@@ -251,9 +265,9 @@ def _limits(comparison: GroupComparison, contrast: Contrast) -> Iterator[str]:
         if high is not low:
             span += f" to {high.detectable:.2g} ({high.measure})"
         yield (
-            f"With {runs} and this spread, a t test finds a true difference of {span} in 80 of "
-            "100 such experiments, before Holm. Smaller ones are easily missed: not told apart "
-            "does not mean equal."
+            f"With {_runs(contrast)} and this spread, a t test finds a true difference of {span} "
+            "in 80 of 100 such experiments, before Holm. Smaller ones are easily missed: not told "
+            "apart does not mean equal."
         )
 
 
