@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from simulation.errors import ModelError, SimulationError, UsageError
     from simulation.models.written import Backend, WrittenModel
     from simulation.runlog import RunFile as Run
-    from simulation.runs import simulate
+    from simulation.runs import fork, resume, simulate
     from simulation.scenario import Scenario, read_scenario
     from simulation.society import Persona, Society
+    from simulation.sweeps import sweep
 
 _HOME = {  # public name: where it lives
     "Backend": "simulation.models.written",
@@ -29,10 +30,13 @@ _HOME = {  # public name: where it lives
     "UsageError": "simulation.errors",
     "WrittenModel": "simulation.models.written",
     "compare": "simulation.analysis.compare",
+    "fork": "simulation.runs",
     "compare_by": "simulation.analysis.groups",
     "compare_groups": "simulation.analysis.groups",
     "read_scenario": "simulation.scenario",
+    "resume": "simulation.runs",
     "simulate": "simulation.runs",
+    "sweep": "simulation.sweeps",
 }
 
 __all__ = [
@@ -48,8 +52,11 @@ __all__ = [
     "compare",
     "compare_by",
     "compare_groups",
+    "fork",
     "read_scenario",
+    "resume",
     "simulate",
+    "sweep",
 ]
 
 

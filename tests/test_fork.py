@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -26,7 +27,6 @@ from simulation.scenario import flatten, load_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from simulation.records import TickRecords
     from simulation.scenario import Scenario
@@ -406,3 +406,13 @@ def test_tau_is_kept_only_when_it_would_change_by_itself() -> None:
     assert branching.kept_tau(short, long) == ("recall.tau=2.0",)
     assert branching.kept_tau(short, scenario(horizon=40, recall={"tau": 3.0})) == ()
     assert branching.kept_tau(scenario(recall={"tau": 2.5}), long) == ("recall.tau=2.5",)
+
+
+def test_the_page_names_all_that_a_fork_may_have_anew() -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "resume.md").read_text("utf-8")
+    free, fixed = next(line for line in page.splitlines() if "`feed.*`" in line).split("|")[1:3]
+    for key in branching.FORKABLE:
+        if not key.startswith("encoder."):  # where it lies, not which it is
+            assert f"`{key}" in free, key
+    for key in branching._FIXED:
+        assert f"`{key.split('_min')[0].split('_spread')[0]}" in fixed, key
