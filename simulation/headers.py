@@ -52,7 +52,7 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
         parameters=flatten(scenario) | _personal(engine),
         encoder=engine.encoder.name,
         encoder_sha256=engine.encoder.sha256,
-        models={tier: model.name for tier, model in zip(TIERS, engine.tiers, strict=True)},
+        models=models(engine),
         packages=packages(),
     )
 
@@ -66,6 +66,11 @@ def _personal(engine: Engine) -> dict[str, str]:
     if engine.scenario.persmem.gains != "reference":  # which is no map
         found["persmem.gains_sha256"] = maps.sha256()
     return found
+
+
+def models(engine: Engine) -> dict[str, str]:
+    """Return the name of the model of each tier."""
+    return {tier: model.name for tier, model in zip(TIERS, engine.tiers, strict=True)}
 
 
 def sources(loaded: Loaded, engine: Engine) -> Sources:

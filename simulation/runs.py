@@ -15,7 +15,7 @@ from simulation import appraisers, branching
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError, UsageError
 from simulation.founding import read
-from simulation.headers import engine_version, header, packages, sources
+from simulation.headers import engine_version, header, models, packages, sources
 from simulation.opening import notes, stimuli
 from simulation.rebuilding import engine_at, stored_scenario, whole_tick
 from simulation.runlog import RunFile, RunWriter, Signals, check_free
@@ -107,7 +107,7 @@ def simulate(
             loaded = _loaded(scenario, settings, access or Access())
             engine = Engine(loaded, seed, tiers=tiers)
             head = header(loaded, engine)
-            _check_snapshot(snapshot, out)
+            _check_snapshot(snapshot, out or free_path(head.scenario_name, head.seed))
         with _new_file(head, out) as writer:
             start = replace(engine.records, rows=(sources(loaded, engine), *engine.records.rows))
             watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
@@ -261,7 +261,9 @@ def _again(
     before = stored_scenario(run, access=access).scenario
     after = stored_scenario(run, settings, access=access).scenario
     branching.check_resume(before, after, path=run.path, tick=run.run.last_tick)
-    return engine_at(run, settings=settings, access=access, tiers=tiers)
+    engine = engine_at(run, settings=settings, access=access, tiers=tiers)
+    _check_models(run, engine)
+    return engine
 
 
 def _branch(
@@ -279,6 +281,8 @@ def _branch(
     loaded = stored_scenario(run, settings, access=access)
     branching.check_fork(before, loaded.scenario, at)
     engine = engine_at(run, at, settings=settings, access=access, tiers=tiers)
+    if tiers is None and before.models == loaded.scenario.models:
+        _check_models(run, engine)
     head = replace(header(loaded, engine), parent_run_id=run.run.header.run_id, forked_at_tick=at)
     world = engine.world
     events = tuple(event for event in world.events if event.tick > at)
@@ -303,12 +307,26 @@ def _check_version(run: RunFile, *, any_version: bool) -> None:
         )
 
 
+def _check_models(run: RunFile, engine: Engine) -> None:
+    """Refuse to go on with other models than those that made the ticks so far.
+
+    Raises:
+        UsageError: they were given from outside, and now are not, or the other way round.
+    """
+    were, are = dict(run.run.header.models), models(engine)
+    if were != are:
+        raise UsageError(
+            f"{run.path} was made with the models {', '.join(map(str, were.values()))}, and here "
+            f"they would be {', '.join(are.values())}: give the same ones as `tiers`"
+        )
+
+
 def _check_snapshot(
-    snapshot: Snapshot | None, path: str | Path | None, *, run_id: str | None = None
+    snapshot: Snapshot | None, path: str | Path, *, run_id: str | None = None
 ) -> None:
     """Refuse to replace a file that is no earlier snapshot of the same run.
 
-    path: of the run; None for a free name.  run_id: of a run that goes on.
+    path: of the run.  run_id: of a run that goes on.
 
     Raises:
         UsageError: a copy after less than one tick is asked for.
@@ -318,7 +336,7 @@ def _check_snapshot(
         return
     if snapshot.every < 1:
         raise UsageError(f"a snapshot every {snapshot.every} ticks makes no sense; at least 1")
-    if path is not None and snapshot.path.resolve() == Path(path).resolve():
+    if snapshot.path.resolve() == Path(path).resolve():
         raise RunFileError(f"{path} cannot be its own snapshot: choose another name for that")
     if run_id is None or not snapshot.path.exists():
         check_free(snapshot.path)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -19,13 +20,13 @@ from simulation import runs
 from simulation.cli.app import execute
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError, ScenarioError, UsageError
+from simulation.models.rule import RuleModel
 from simulation.rng import Streams, stream_keys
 from simulation.runlog import RunFile, RunWriter
-from simulation.runs import Snapshot, resume, simulate
+from simulation.runs import Snapshot, fork, resume, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from simulation.records import TickRecords
 
@@ -121,6 +122,27 @@ def test_models_given_from_outside_go_on(whole: list[str], tmp_path: Path) -> No
         simulate(small(), out=path, tiers=(rule, rule), on_tick=stop_after(3))
     resume(path, tiers=(rule, rule))
     assert digests(path) == whole
+
+
+class Mine(RuleModel):
+    """The rule model under another name."""
+
+    @property
+    def name(self) -> str:
+        return "mine"
+
+
+def test_a_run_of_other_models_is_not_gone_on_with_by_rule(tmp_path: Path) -> None:
+    own = Engine(small()).rule
+    rule = Mine(parameters=own.parameters, streams=own.streams)
+    path = tmp_path / "a.duckdb"
+    with pytest.raises(RunStoppedError):
+        simulate(small(), out=path, tiers=(rule, rule), on_tick=stop_after(3))
+    with pytest.raises(UsageError, match=r"with the models mine, mine, .* would be rule, rule"):
+        resume(path)
+    with pytest.raises(UsageError, match="with the models mine, mine"):
+        fork(path, at=2, out=tmp_path / "b.duckdb")
+    fork(path, at=2, tiers=(rule, rule), out=tmp_path / "b.duckdb")
 
 
 def test_a_setting_that_changes_results_is_refused_and_the_file_is_as_it_was(
@@ -388,6 +410,20 @@ def test_a_file_in_use_names_the_process_and_stays_as_it_is(
         running.communicate(timeout=60)
 
 
+def test_a_killed_run_can_be_forked_as_it_lies(
+    long: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    path = killed(tmp_path, long[0], 0.0, log=150_000)
+    kept = (path.read_bytes(), (tmp_path / "a.duckdb.wal").read_bytes())
+    with RunFile.open(path) as run:
+        last = run.run.last_tick
+    assert last > 0
+    settings = [f"horizon={last + 2}"]
+    other = fork(path, at=last, settings=settings, out=tmp_path / "b.duckdb")
+    assert digests(other)[: last + 1] == long[1][: last + 1]
+    assert (path.read_bytes(), (tmp_path / "a.duckdb.wal").read_bytes()) == kept
+
+
 def test_a_damaged_log_of_the_latest_ticks_is_told_and_nothing_is_lost(
     long: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -445,7 +481,10 @@ def test_a_snapshot_does_not_let_go_of_the_run(tmp_path: Path) -> None:
     assert f"is in use by process {os.getpid()}" in said[0]
 
 
-def test_a_snapshot_never_replaces_another_file(tmp_path: Path) -> None:
+def test_a_snapshot_never_replaces_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = stopped(tmp_path / "a.duckdb")
     other = simulate(small(), out=tmp_path / "b.duckdb")
     with pytest.raises(RunFileError, match="exists"):
@@ -456,6 +495,8 @@ def test_a_snapshot_never_replaces_another_file(tmp_path: Path) -> None:
         simulate(small(), out=tmp_path / "c.duckdb", snapshot=Snapshot(path=tmp_path / "c.duckdb"))
     with pytest.raises(RunFileError, match="cannot be its own snapshot"):
         resume(path, snapshot=Snapshot(path=path))
+    with pytest.raises(RunFileError, match="cannot be its own snapshot"):
+        simulate(small(), snapshot=Snapshot(path=Path("runs", "small-seed3.duckdb")))
     with pytest.raises(UsageError, match="every 0 ticks"):
         resume(path, snapshot=Snapshot(path=tmp_path / "d.duckdb", every=0))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.duckdb", "b.duckdb"]
