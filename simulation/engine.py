@@ -13,7 +13,7 @@ from simulation.founding import found
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.models.written import WrittenModel
 from simulation.opening import opening
-from simulation.records import Embeddings, Tick, TickRecords
+from simulation.records import Appraisals, Embeddings, Tick, TickRecords
 from simulation.rng import Streams
 from simulation.scenario import TIERS
 
@@ -148,9 +148,24 @@ class Engine:
             unit_entropy=np.zeros(1),
             state_digest=[digest],
         )
-        vectors = self._new_vectors(tick)
-        kept = tuple(part for part in (*rows, vectors) if len(part))
+        told = (*rows, self._new_vectors(tick), *self._new_appraisals(tick))
+        kept = tuple(part for part in told if len(part))
         return TickRecords(tick=tick, state_digest=digest, rows=(*kept, closing))
+
+    def _new_appraisals(self, tick: int) -> tuple[Rows, ...]:
+        disposition = self.world.disposition
+        if disposition is None:
+            return ()
+        ids, raw, errors = disposition.appraisals.take_new()
+        told = Appraisals(
+            embedding_id=ids,
+            tick=np.full(len(ids), tick, dtype=np.int64),
+            valence=raw[:, 0],
+            arousal=raw[:, 1],
+            dominance=raw[:, 2],
+            error=errors,
+        )
+        return (told,)
 
     def _new_vectors(self, tick: int) -> Embeddings:
         texts, start = self.world.texts, self._embedded

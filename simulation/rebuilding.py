@@ -237,6 +237,7 @@ def _world(
     world.tick = history.tick
     world.events = events_of(world.events, history)
     _fill_minds(world, history)
+    _fill_appraisals(world, history)
     _fill_memories(world, history)
     _fill_posts(world, history, streams)
     if world.digest() != history.digest() or len(texts) != known:
@@ -330,6 +331,14 @@ def _fill_minds(world: World, history: History) -> None:
     states = history.states()
     felt = np.stack([states[name] for name in ("valence", "arousal", "dominance")], axis=1)
     world.state[states["persona_index"]] = felt
+
+
+def _fill_appraisals(world: World, history: History) -> None:
+    """Take over the raw affects, so that no text is appraised twice."""
+    if world.disposition is not None:
+        rows = history.appraisals()
+        raw = np.stack([rows[name] for name in ("valence", "arousal", "dominance")], axis=1)
+        world.disposition.appraisals.restore(rows["embedding_id"], raw, rows["error"])
 
 
 def _fill_memories(world: World, history: History) -> None:

@@ -299,6 +299,19 @@ class Affects(Rows):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Appraisals(Rows):
+    """Raw affects of texts, before any personality: each text is appraised once."""
+
+    table: ClassVar[str] = "appraisals"
+    embedding_id: IntArray
+    tick: IntArray
+    valence: FloatArray
+    arousal: FloatArray
+    dominance: FloatArray
+    error: OptionalTexts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reflections(Rows):
     """Reflections of this tick; `memory_ids` are the memories that it wrote."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import numpy as np
 import pytest
 from small import small
 from worlds import assert_equal_worlds, running
@@ -20,7 +21,6 @@ from simulation.runs import simulate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from simulation.models.base import (
@@ -269,3 +269,29 @@ def test_a_run_without_a_tick_is_refused(tmp_path: Path) -> None:
         connection.execute("UPDATE run SET last_tick = -1")
     with RunFile.open(path) as run, pytest.raises(RunFileError, match="before tick 0 was finish"):
         rebuild(run)
+
+
+class Moody:
+    """An appraiser that tells another affect whenever it is asked, and fails at times."""
+
+    name, sha256, notes = "moody", "m" * 64, ()
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.failures: tuple[tuple[int, str], ...] = ()
+
+    def appraise(self, texts: Sequence[str], _: object) -> NDArray[np.float64]:
+        self.asked += texts
+        self.failures = tuple((i, "no") for i, text in enumerate(texts) if len(text) % 5 == 0)
+        return np.array([[(len(self.asked) + i) % 7 / 7, 0.5, 0.5] for i in range(len(texts))])
+
+
+def test_no_text_is_appraised_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    moody = Moody()
+    monkeypatch.setattr("simulation.engine._appraiser", lambda *_: moody)
+    loaded = small(population={"size": 8, "personality": {"kind": "attachment", "sample": True}})
+    for engine, writer in running(loaded):
+        before = len(moody.asked)
+        assert_equal_worlds(engine_at(writer.reader()).world, engine.world)
+        assert len(moody.asked) == before
+    assert len(moody.asked) == len(set(moody.asked))

@@ -71,6 +71,7 @@ def assert_equal_worlds(one: World, other: World) -> None:
     assert (one.disposition is None) == (other.disposition is None)
     if one.disposition is not None and other.disposition is not None:
         same(one.disposition.gains, other.disposition.gains, "gains")
+        _same_appraisals(one.disposition.appraisals, other.disposition.appraisals)
     assert one.digest() == other.digest()
 
 
@@ -103,6 +104,13 @@ def _same_memories(one: MemoryStore, other: MemoryStore) -> None:
     same(one.count, other.count, "count")
     everyone = np.arange(len(one.count))
     _same_fields(one.held(everyone), other.held(everyone))
+
+
+def _same_appraisals(one: Any, other: Any) -> None:
+    known = one._known.nonzero()[0]
+    assert known.tolist() == other._known.nonzero()[0].tolist()
+    same(one._raw[known], other._raw[known], "raw")
+    assert one.failures(known) == other.failures(known)
 
 
 def _same_posts(one: World, other: World) -> None:

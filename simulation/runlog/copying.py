@@ -21,6 +21,7 @@ WHOLE = ("claims", "initial_beliefs", "personas", "sources")
 
 BY_TICK = {
     "affects": "tick",
+    "appraisals": "tick",
     "belief_changes": "tick",
     "edges": "created_tick",
     "embedding_rows": "tick",

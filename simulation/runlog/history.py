@@ -83,6 +83,10 @@ SELECT persona_index, arg_max(state_valence, tick) AS valence,
 FROM affects JOIN personas USING (persona_id)
 WHERE phase = 'out' AND tick <= $1 GROUP BY persona_index
 """
+_APPRAISALS = """
+SELECT embedding_id, valence, arousal, dominance, error FROM appraisals WHERE tick <= $1
+ORDER BY embedding_id
+"""
 _MEMORIES = """
 SELECT memory_id, persona_index, tick, kind, importance, embedding_id,
     coalesce(claim_index, -1) AS claim, coalesce(stance, CAST('nan' AS DOUBLE)) AS stance,
@@ -169,6 +173,10 @@ class History:
     def states(self) -> Columns:
         """Return the affective state of those who took a turn with a personality."""
         return self._columns(_STATES)
+
+    def appraisals(self) -> Columns:
+        """Return the raw affects of the texts that were appraised, by id."""
+        return self._columns(_APPRAISALS)
 
     def memories(self) -> Columns:
         """Return what is held, by id."""

@@ -404,6 +404,23 @@ COMMENT ON COLUMN affects.state_valence IS 'affective state afterwards, [-1, 1]'
 COMMENT ON COLUMN affects.state_arousal IS 'affective state afterwards, [0, 1]';
 COMMENT ON COLUMN affects.state_dominance IS 'affective state afterwards, [0, 1]';
 
+CREATE TABLE appraisals (
+    embedding_id BIGINT NOT NULL,
+    tick INTEGER NOT NULL,
+    valence DOUBLE NOT NULL,
+    arousal DOUBLE NOT NULL,
+    dominance DOUBLE NOT NULL,
+    error VARCHAR
+);
+COMMENT ON TABLE appraisals IS
+    'Raw affects of texts, before any personality: one row per text that was appraised; none in a run without personality.';
+COMMENT ON COLUMN appraisals.embedding_id IS 'the text, in embeddings';
+COMMENT ON COLUMN appraisals.tick IS 'tick in which it was appraised';
+COMMENT ON COLUMN appraisals.valence IS '[-1, 1]';
+COMMENT ON COLUMN appraisals.arousal IS '[0, 1]';
+COMMENT ON COLUMN appraisals.dominance IS '[0, 1]';
+COMMENT ON COLUMN appraisals.error IS 'why it could not be appraised and has neutral values; NULL for nothing';
+
 CREATE TABLE reflections (
     tick INTEGER NOT NULL,
     persona_id VARCHAR NOT NULL,
