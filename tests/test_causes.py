@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 import run_rows
+from small import small
 
 from simulation.analysis.cause_wording import why
 from simulation.analysis.causes import Cause
 from simulation.analysis.compare import compare
+from simulation.runs import fork, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,3 +180,22 @@ def test_a_fork_is_told_which_run_it_comes_from(tmp_path: Path) -> None:
     found = pair(tmp_path, run_id="child", parent_run_id="r1", forked_at_tick=1)
     assert "B was forked from A after tick 1." in found.summary()
     assert found.sides[1].forked_at_tick == 1
+
+
+def test_what_a_fork_changed_is_followed_through_the_graph(tmp_path: Path) -> None:
+    loaded = small(tmp_path, ["horizon=4"])
+    parent = simulate(loaded, out=tmp_path / "parent.duckdb")
+    forks = [
+        fork(parent, at=2, settings=changes, out=tmp_path / f"{i}.duckdb")
+        for i, changes in enumerate((["rule.persuasion=0.1"], ["rule.persuasion=0.9"], []))
+    ]
+    found = compare([parent, forks[0]])
+    assert found.counterfactual is not None
+    assert found.counterfactual.forked_at == 2
+    told = found.counterfactual.lines()
+    assert found.summary()[-len(told) :] == told
+    assert found.to_dict()["counterfactual"]["forked_at"] == 2
+    assert compare(forks[:2]).counterfactual is not None  # two forks of one run
+    assert compare([parent, forks[2]]).counterfactual is None  # nothing differs
+    other = simulate(loaded, seed=9, out=tmp_path / "other.duckdb")
+    assert compare([parent, other]).counterfactual is None  # no fork

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import pytest
 import run_rows
@@ -423,6 +424,49 @@ def test_a_group_without_a_finished_run_is_refused(tmp_path: Path) -> None:
         compare_groups([first])
     with pytest.raises(RunFileError, match="Groups are made of run databases alone"):
         compare_by([tmp_path / "no.duckdb"], "recall.mode")
+
+
+def test_of_many_runs_left_out_and_settings_that_differ_only_some_are_listed() -> None:
+    first = [run_of(s, settings={f"k{i}": 0 for i in range(7)}) for s in (1, 2)]
+    second = [run_of(s, arm="b", settings={f"k{i}": 1 for i in range(7)}) for s in (1, 2)]
+    out = {f"{i}.duckdb": "failed" for i in range(8)}
+    comparison = groups._compare(
+        [
+            arms.Group(letter="A", name="a", runs=tuple(first), left_out=out),
+            arms.Group(letter="B", name="b", runs=tuple(second), left_out={}),
+        ]
+    )
+    lines = comparison.summary()
+    assert "   and 3 more left out" in lines
+    assert "  and 2 more settings differ" in lines
+    assert "  k0: 0 -> 1" in lines
+
+
+def test_a_permutation_test_can_find_what_an_interval_does_not() -> None:
+    first = [run_of(s, 0.0) for s in range(6)]
+    gaps = (0.01, 0.01, 0.01, 0.01, 0.01, 0.2)
+    second = [run_of(s, gap, arm="b") for s, gap in enumerate(gaps)]
+    second = [replace(run, beliefs={"C1": run.beliefs["C1"]}) for run in second]
+    comparison = compared(first, second)
+    effect = end_of(comparison.contrasts[0])
+    assert effect.low is not None
+    assert effect.low < 0 < effect.difference
+    assert effect.p_holm == pytest.approx(1 / 32)
+    assert "C1: B is higher than A by 0.042 (-0.040 to +0.123), p = .031" in text_of(comparison)
+
+
+def test_a_run_whose_beliefs_have_holes_is_called_damaged(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.duckdb", 1, 0.8)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE run SET last_tick = 1")
+        connection.execute("DELETE FROM initial_beliefs WHERE target = 'C1'")
+        connection.execute("DELETE FROM belief_changes")
+        connection.execute(
+            "INSERT INTO belief_changes BY NAME SELECT 1 AS tick, 'p1' AS persona_id, "
+            "'turn' AS phase, 'C1' AS target, 0.5 AS before, 0.6 AS after"
+        )
+    with pytest.raises(RunFileError, match="is damaged: beliefs are missing for some ticks"):
+        measure(path)
 
 
 def test_groups_of_one_name_are_numbered(tmp_path: Path) -> None:

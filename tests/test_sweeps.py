@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -13,16 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from small import SMALL, small
 
-from simulation import Run, compare_by, runs, sweeps
+from simulation import Run, compare_by, compare_groups, runs, sweeps
 from simulation.errors import RunFileError, RunStoppedError, ScenarioError, UsageError
 from simulation.runs import simulate
-from simulation.sweeps import grid, making, running
+from simulation.sweeps import grid, making, running, worker
 from simulation.sweeps.base import Event, Job, Outcome
 from simulation.sweeps.local import Local, cores
 from simulation.sweeps.summary import Summary
@@ -561,6 +565,34 @@ def test_the_runs_of_a_sweep_are_compared_by_a_setting(swept: tuple[Path, Result
             assert row[f"mean_{target}"] == pytest.approx(mean, abs=1e-12)
 
 
+def test_two_halves_of_one_arm_of_real_runs_are_not_told_apart_and_every_number_is_in_the_rows(
+    tmp_path: Path,
+) -> None:
+    made = sweeps.sweep(scenario(tmp_path, horizon=2), seeds="1-8", out=tmp_path / "out")
+    halves = [
+        [tmp_path / "out" / row["path"] for row in made.runs if (row["seed"] <= 4) == low]
+        for low in (True, False)
+    ]
+    found = compare_groups(halves).contrasts[0]
+    assert (found.paired, found.settings, found.runs) == (False, {}, (4, 4))
+    sql = "SELECT mean FROM belief_summary WHERE tick = 2 AND target = 'C1'"
+    means = []
+    for half in halves:
+        values = []
+        for path in half:
+            with Run.open(path) as run:
+                values.append(run.query(sql).rows[0][0])
+        means.append(values)
+    effect = next(each for each in found.end if each.measure == "C1")
+    known = stats.ttest_ind(means[1], means[0], equal_var=False)
+    assert effect.means == pytest.approx(tuple(map(np.mean, means)))
+    assert (effect.low, effect.high) == pytest.approx(tuple(known.confidence_interval()))
+    assert effect.noise == pytest.approx(
+        np.sqrt((np.var(means[0], ddof=1) + np.var(means[1], ddof=1)) / 2)
+    )
+    assert all(each.p_holm is None or each.p_holm > 0.05 for each in found.end)
+
+
 def long_job(tmp_path: Path) -> Job:
     path = scenario(tmp_path, horizon=5000, population={"size": 40})
     made = sweeps.plan(path, seeds="1", out=tmp_path / "out")
@@ -583,8 +615,8 @@ def test_a_worker_that_is_killed_is_noticed_and_another_takes_its_place(tmp_path
     try:
         executor.submit(long_job(tmp_path))
         until(executor, "tick")
-        (worker,) = executor._workers
-        os.kill(worker.pid, signal.SIGKILL)
+        (hand,) = executor._workers
+        os.kill(hand.pid, signal.SIGKILL)
         outcome = until(executor, "ended").outcome
         assert outcome is not None
         assert (outcome.status, outcome.error) == (
@@ -617,14 +649,78 @@ def test_a_worker_that_is_stopped_ends_its_run_after_a_whole_tick(tmp_path: Path
         assert run.query("SELECT max(tick) FROM ticks").rows[0][0] == run.run.last_tick
 
 
+def test_a_worker_that_died_while_idle_is_not_given_a_job(tmp_path: Path) -> None:
+    executor = Local(1)
+    try:
+        executor.submit(job(tmp_path))
+        until(executor, "ended")
+        (hand,) = executor._workers
+        os.kill(hand.pid, signal.SIGKILL)
+        hand._process.wait()
+        executor.submit(job(tmp_path, 2))
+        ended = until(executor, "ended").outcome
+    finally:
+        executor.close()
+    assert ended is not None
+    assert ended.status == "complete"
+
+
+def test_a_worker_that_does_not_leave_is_made_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = Local(1)
+    executor.submit(job(tmp_path))
+    until(executor, "ended")
+    (hand,) = executor._workers
+    os.kill(hand.pid, signal.SIGSTOP)
+    monkeypatch.setattr("simulation.sweeps.local._PATIENCE", 0.05)
+    executor.close()
+    assert hand._process.returncode == -signal.SIGKILL
+
+
+def test_a_worker_tells_each_tick_and_the_outcome_as_lines_of_json(tmp_path: Path) -> None:
+    answers = io.StringIO()
+    worker.work(job(tmp_path, 1, "horizon=2").to_dict(), answers)
+    told = [json.loads(line) for line in answers.getvalue().splitlines()]
+    assert told[:3] == [{"tick": 0}, {"tick": 1}, {"tick": 2}]
+    assert Outcome(**told[3]["outcome"]).status == "complete"
+
+
+def test_the_end_of_a_workers_input_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    struck: list[int] = []
+    monkeypatch.setattr(signal, "pthread_kill", lambda _, number: struck.append(number))
+    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+    worker._listen(["one", "two"], jobs)
+    assert [jobs.get() for _ in range(3)] == ["one", "two", ""]
+    assert struck == [signal.SIGINT]
+    monkeypatch.delattr(signal, "pthread_kill")  # as on Windows
+    monkeypatch.setattr("_thread.interrupt_main", lambda: struck.append(0))
+    worker._listen([], jobs)
+    assert struck == [signal.SIGINT, 0]
+
+
+def test_a_summary_that_cannot_be_written_or_read_says_so(tmp_path: Path) -> None:
+    made = planned(tmp_path)
+    made.manifest.settle(made.folder)
+    with Summary.open(made) as summary:
+        summary._connection.execute("DROP TABLE runs")
+        with pytest.raises(RunFileError, match="a run could not be written to"):
+            summary.put(made.runs[0], Outcome(status="failed"))
+        with pytest.raises(RunFileError, match="damaged"):
+            summary.rows()
+        summary._connection.execute("CREATE VIEW runs AS SELECT 1 AS path")
+    with pytest.raises(RunFileError, match=r"not the summary of this sweep|could not be written"):
+        Summary.open(made)
+
+
 def test_closing_kills_what_is_under_way(tmp_path: Path) -> None:
     executor = Local(1)
     executor.submit(long_job(tmp_path))
     until(executor, "tick")
-    (worker,) = executor._workers
+    (hand,) = executor._workers
     executor.close()
     with pytest.raises(ProcessLookupError):
-        os.kill(worker.pid, 0)
+        os.kill(hand.pid, 0)
 
 
 def test_a_worker_is_replaced_after_so_many_runs(

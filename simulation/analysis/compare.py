@@ -9,6 +9,7 @@ import numpy as np
 
 from simulation.analysis.causes import causes
 from simulation.analysis.comparison import BeliefDifference, Comparison, MeanDifference, Side
+from simulation.analysis.counterfactual import between, paired
 from simulation.analysis.divergence import first_divergence, first_visible
 from simulation.errors import RunFileError, UsageError
 from simulation.runlog import RunFile
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simulation.analysis.counterfactual import Counterfactual
     from simulation.runlog import RunInfo
 
 _LARGEST = 10  # differences by persona and target that are listed
@@ -83,7 +85,16 @@ def _compare(runs: tuple[RunFile, RunFile]) -> Comparison:
         means=_means(values, targets),
         largest=_largest(values, personas, targets, without=others),
         actions=_actions(runs, last),
+        counterfactual=None if divergence is None else _counterfactual(runs),
     )
+
+
+def _counterfactual(runs: tuple[RunFile, RunFile]) -> Counterfactual | None:
+    """Return how the difference of a fork went on, None for runs that are no forks."""
+    first, second = (run.run.header for run in runs)
+    forks = first.parent_run_id == second.run_id or second.parent_run_id == first.run_id
+    siblings = first.parent_run_id is not None and first.parent_run_id == second.parent_run_id
+    return between(*runs) if (forks or siblings) and paired(*runs) else None
 
 
 def _beliefs(run: RunFile) -> _Beliefs:

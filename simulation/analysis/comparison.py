@@ -9,6 +9,7 @@ from simulation.analysis.wording import summary
 
 if TYPE_CHECKING:
     from simulation.analysis.causes import Cause
+    from simulation.analysis.counterfactual import Counterfactual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +103,8 @@ class Comparison:
     visible: the first belief that differs by more than 1e-9; None if none does.
     largest: of personas who are the same person in both runs.
     actions: action: turns in each run up to the last common tick.
+    counterfactual: of a run and its fork, or two forks of one run, that part: how the difference
+    went on through the graph.
     """
 
     sides: tuple[Side, Side]
@@ -122,6 +125,7 @@ class Comparison:
     means: tuple[MeanDifference, ...]
     largest: tuple[BeliefDifference, ...]
     actions: dict[str, tuple[int, int]]
+    counterfactual: Counterfactual | None
 
     @property
     def identical(self) -> bool:

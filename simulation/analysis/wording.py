@@ -25,8 +25,14 @@ def summary(comparison: Comparison) -> list[str]:
         _ends(comparison),
         _largest(comparison),
         _actions(comparison),
+        _counterfactual(comparison),
     )
     return [line for part in parts for line in part]
+
+
+def _counterfactual(comparison: Comparison) -> Iterable[str]:
+    found = comparison.counterfactual
+    return () if found is None else ("", *found.lines())
 
 
 def _runs(comparison: Comparison) -> Iterable[str]:

@@ -7,6 +7,7 @@ once by the end of its pipe, without harm to the others.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -51,7 +52,7 @@ class Local:
 
     def submit(self, job: Job) -> None:
         """Begin a job on a worker that is free, or on a new one."""
-        free = next((each for each in self._workers if each.job is None and each.hears), None)
+        free = next((each for each in self._workers if each.is_free), None)
         if free is None:
             free = _Worker(self._events)
             self._workers.append(free)
@@ -131,6 +132,10 @@ class _Worker:
         self._ear.start()
 
     @property
+    def is_free(self) -> bool:
+        return self.job is None and self.hears and self._process.poll() is None
+
+    @property
     def pid(self) -> int:
         return self._process.pid
 
@@ -140,15 +145,13 @@ class _Worker:
         try:
             _open(self._process.stdin).write(f"{json.dumps(job.to_dict())}\n")
             _open(self._process.stdin).flush()
-        except OSError:  # it is dead, which its ear will tell
+        except OSError:  # pragma: no cover - it died just now, which its ear will tell
             return
 
     def stop(self) -> None:
         self.hears = False
-        try:
+        with contextlib.suppress(OSError):  # it is dead
             _open(self._process.stdin).close()
-        except OSError:
-            return
 
     def kill(self) -> None:
         self._process.kill()
