@@ -416,3 +416,14 @@ def test_the_page_names_all_that_a_fork_may_have_anew() -> None:
             assert f"`{key}" in free, key
     for key in branching._FIXED:
         assert f"`{key.split('_min')[0].split('_spread')[0]}" in fixed, key
+
+
+def test_the_python_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(__file__).resolve().parents[1]
+    page = (root / "docs" / "resume.md").read_text("utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(code.replace("scenarios/", f"{root}/scenarios/"), {})  # noqa: S102 - our own page
+    assert "set anew: rule.influence: 0.15 -> 0.3" in capsys.readouterr().out

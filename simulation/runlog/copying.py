@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import uuid
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from simulation.errors import RunFileError
@@ -110,7 +110,8 @@ def copy_file(source: Path, target: Path) -> None:
     Raises:
         RunFileError: the copy could not be made; the target is as it was.
     """
-    draft = target.with_name(f".{uuid.uuid4().hex}.new")
+    # Always the same draft, so that one which a killed run left is not there for good.
+    draft = target.with_name(f".{sha256(target.name.encode()).hexdigest()[:32]}.new")
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter, and two paths
             [sys.executable, "-I", "-S", "-c", _COPY, str(source), str(draft)],

@@ -48,7 +48,8 @@ def cannot_open(path: Path, error: Exception) -> RunFileError:
     if holder:
         return RunFileError(
             f"{path} is in use by process {holder['pid']} ({holder['program']}): one process at "
-            "a time can use a run that is still being written; wait until it ends, or stop it"
+            "a time can use a run that is still being written; wait until it ends, stop it, or "
+            "begin runs with --snapshot FILE to have a copy to look at"
         )
     if "different configuration" in said:
         return RunFileError(f"{path} is being written by this very process; close it first")
