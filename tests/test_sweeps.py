@@ -614,6 +614,7 @@ def test_a_worker_that_is_killed_is_noticed_and_another_takes_its_place(tmp_path
     executor = Local(1)
     try:
         executor.submit(long_job(tmp_path))
+        assert until(executor, "begun").number == 1
         until(executor, "tick")
         (hand,) = executor._workers
         os.kill(hand.pid, signal.SIGKILL)

@@ -56,6 +56,7 @@ class Local:
         if free is None:
             free = _Worker(self._events)
             self._workers.append(free)
+        self._events.put((free, {"begun": True}))  # before all that it has to say itself
         free.begin(job)
 
     def poll(self, timeout: float) -> list[Event]:
@@ -79,6 +80,8 @@ class Local:
             return [Event(kind="ended", number=number, outcome=gone)]
         if number is None:  # pragma: no cover - a worker speaks of its job alone
             return []
+        if "begun" in said:
+            return [Event(kind="begun", number=number)]
         if "tick" in said:
             return [Event(kind="tick", number=number, tick=said["tick"])]
         worker.job = None
