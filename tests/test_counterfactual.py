@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import networkx as nx
 import pytest
 from small import SMALL, small
 
 from simulation.analysis.counterfactual import (
     NEVER,
+    ChangedTurn,
     Counterfactual,
+    Reached,
+    Spread,
     _way,
     between,
     counterfactual,
     paired,
 )
 from simulation.analysis.twins import Item, Twin
-from simulation.errors import UsageError
+from simulation.errors import RunFileError, UsageError
 from simulation.runlog import RunFile
 from simulation.runs import fork, simulate
 
@@ -272,3 +277,64 @@ def test_the_marks_of_a_tick_in_which_nothing_was_done_are_zero(folder: Path) ->
             assert marks[1:].any()
         assert between(run, run).reached == ()
     assert NEVER > 10**6
+
+
+def spread(tick: int) -> Spread:
+    return Spread(
+        tick=tick,
+        new=0,
+        reached=2,
+        saw=1,
+        acted=1,
+        remembered=1,
+        believed=2,
+        hops={0: 1, 2: 1},
+        difference={"C1": -0.01 * tick, "C2": 0.001},
+        size={"C1": 0.01 * tick, "C2": 0.001},
+    )
+
+
+def test_much_is_told_in_few_lines() -> None:
+    turn = {"action": "post", "target": None, "text": "x" * 100}
+    found = Counterfactual(
+        paths=("a", "b"),
+        run_ids=("1", "2"),
+        personas=3,
+        shared=3,
+        forked_at=None,
+        last_tick=40,
+        settings={f"rule.{i}": (i, i + 1) for i in range(9)},
+        changed=2,
+        first=(
+            ChangedTurn(persona_id="p1", turns=(None, turn), beliefs={}),
+            ChangedTurn(persona_id="p2", turns=(turn, turn), beliefs={"C1": (0.1, 0.9)}),
+        ),
+        ticks=tuple(spread(tick) for tick in range(4, 41)),
+        reached=(
+            Reached(persona_id="p1", tick=4, way="setting", by=None, hops=0, distance=0),
+            Reached(persona_id="p3", tick=6, way="post", by="p1", hops=1, distance=None),
+        ),
+    )
+    words = found.lines()
+    assert "  … and 4 more" in words
+    assert f'  p1: no turn -> post "{"x" * 59}…"' in words
+    assert f'  p2: the same (post "{"x" * 59}…")' in words
+    assert "    C1 afterwards 0.100 -> 0.900" in words
+    table = [line for line in words if line.endswith(("0400", "4000"))]
+    assert [line.split()[0] for line in table] == ["4", "40"]
+    assert "1, 0, 1" in table[0]
+    assert next(line for line in words if line.startswith("  tick")).endswith("mean C1")
+    assert sum(line.lstrip()[:2].strip().isdigit() for line in words) == 13  # 12 ticks, one chain
+    assert words[-1] == "  1 hop at tick 6: p1 -> p3"
+    assert (
+        "Reached: 1 by what was set, 1 by a post of somebody reached before; 1 not at all" in words
+    )
+
+
+def test_beliefs_that_are_missing_are_damage(folder: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.duckdb"
+    shutil.copy(folder / "same.duckdb", broken)
+    with duckdb.connect(str(broken)) as connection:
+        connection.execute("DELETE FROM initial_beliefs WHERE persona_id = 'p0001'")
+    with pytest.raises(RunFileError, match="beliefs are missing"):
+        counterfactual(folder / "parent.duckdb", broken)

@@ -22,7 +22,7 @@ from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError, ScenarioError, UsageError
 from simulation.models.rule import RuleModel
 from simulation.rng import Streams, stream_keys
-from simulation.runlog import RunFile, RunWriter
+from simulation.runlog import RunFile, RunWriter, copying
 from simulation.runs import Snapshot, fork, resume, simulate
 
 if TYPE_CHECKING:
@@ -529,6 +529,27 @@ def test_a_snapshot_that_cannot_be_written_stops_the_run_which_can_be_resumed(
             snapshot=Snapshot(path=folder / "copy.duckdb"),
         )
     assert digests(resume(tmp_path / "a.duckdb")) == whole
+
+
+def test_a_copy_that_nobody_could_make_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = simulate(small(), out=tmp_path / "a.duckdb")
+    target = tmp_path / "copy.duckdb"
+    target.write_text("the one before", encoding="utf-8")
+    monkeypatch.setattr(copying, "_COPY", "raise OSError('[Errno 28] No space left on device')")
+    with pytest.raises(
+        RunFileError, match=r"the snapshot could not be written .*no space is left"
+    ):
+        copying.copy_file(path, target)
+    monkeypatch.setattr(copying, "_COPY", "import os; os._exit(3)")
+    with pytest.raises(RunFileError, match="the copying process died"):
+        copying.copy_file(path, target)
+    monkeypatch.setattr(copying, "_COPY", "pass")  # and nothing is there to take its place
+    with pytest.raises(RunFileError, match="No such file"):
+        copying.copy_file(path, target)
+    assert target.read_text("utf-8") == "the one before"
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 # The command line
