@@ -7,15 +7,24 @@ follows whom, what was embedded and how it was felt. What only acts from a tick 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simulation.errors import UsageError
-from simulation.scenario import flatten
+from simulation.headers import engine_version, header, models
+from simulation.opening import notes, stimuli
+from simulation.rebuilding import engine_at, stored_scenario, whole_tick
+from simulation.scenario import flatten, without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simulation.scenario import Scenario
+    from simulation.engine import Engine
+    from simulation.models.base import Model
+    from simulation.models.written import Backend
+    from simulation.records import Rows
+    from simulation.runlog import RunFile, RunHeader
+    from simulation.scenario import Access, Scenario
 
 RESUMABLE = (
     "budget",
@@ -64,6 +73,92 @@ _FIXED = {  # key or what it lies in: why a fork cannot have it anew
     "seed": "a fork has the random streams of its parent, so that the two can be paired",
     "tier": "the tier is part of who a persona is; set models.cheap or models.frontier instead",
 }
+
+
+def again(
+    run: RunFile,
+    settings: Sequence[str],
+    access: Access | None,
+    tiers: Sequence[Model | Backend] | None,
+    *,
+    any_version: bool,
+) -> Engine:
+    """Return the engine of a run that stopped, as it stood after its last tick.
+
+    Raises:
+        UsageError, ScenarioError: it may not go on so.
+        RunFileError: it cannot go on.
+    """
+    _check_version(run, any_version=any_version)
+    before = stored_scenario(run, access=access).scenario
+    after = stored_scenario(run, settings, access=access).scenario
+    check_resume(before, after, path=run.path, tick=run.run.last_tick)
+    engine = engine_at(run, settings=settings, access=access, tiers=tiers)
+    _check_models(run, engine)
+    return engine
+
+
+def branch(
+    run: RunFile,
+    at: int,
+    settings: Sequence[str],
+    access: Access | None,
+    tiers: Sequence[Model | Backend] | None,
+    *,
+    any_version: bool,
+) -> tuple[Engine, RunHeader, tuple[Rows, ...]]:
+    """Return the engine of a fork at its tick, its header, and what it knows of the future.
+
+    Raises:
+        UsageError, ScenarioError: it may not go on so, or there is no such tick.
+        RunFileError: the run cannot be gone on with.
+    """
+    _check_version(run, any_version=any_version)
+    whole_tick(run, at)
+    before = stored_scenario(run, access=access).scenario
+    after = stored_scenario(run, settings, access=access).scenario
+    settings = (*settings, *kept_tau(before, after))
+    loaded = stored_scenario(run, settings, access=access)
+    check_fork(before, loaded.scenario, at)
+    engine = engine_at(run, at, settings=settings, access=access, tiers=tiers)
+    if tiers is None and before.models == loaded.scenario.models:
+        _check_models(run, engine)
+    head = replace(header(loaded, engine), parent_run_id=run.run.header.run_id, forked_at_tick=at)
+    world = engine.world
+    events = tuple(event for event in world.events if event.tick > at)
+    said = [note for note in without_effect(loaded.scenario) if note not in world.notes]
+    return engine, head, (stimuli(events, world.cast.claims), notes(tuple(said)))
+
+
+def _check_version(run: RunFile, *, any_version: bool) -> None:
+    """Refuse a run of another version of the package: its future may not fit its past.
+
+    Raises:
+        UsageError: it is one, and not any version will do.
+    """
+    sql = "SELECT engine_version FROM resumes ORDER BY resume_no DESC LIMIT 1"
+    later = run.query(sql).rows
+    before = str(later[0][0]) if later else run.run.header.engine_version
+    if before != engine_version() and not any_version:
+        raise UsageError(
+            f"{run.path} was made by version {before} of the package, and this is "
+            f"{engine_version()}: the ticks to come could follow other rules than those so far. "
+            f"Install simulation=={before}, or accept the break with --any-version"
+        )
+
+
+def _check_models(run: RunFile, engine: Engine) -> None:
+    """Refuse to go on with other models than those that made the ticks so far.
+
+    Raises:
+        UsageError: they were given from outside, and now are not, or the other way round.
+    """
+    were, are = dict(run.run.header.models), models(engine)
+    if were != are:
+        raise UsageError(
+            f"{run.path} was made with the models {', '.join(map(str, were.values()))}, and here "
+            f"they would be {', '.join(are.values())}: give the same ones as `tiers`"
+        )
 
 
 def check_resume(before: Scenario, after: Scenario, *, path: object, tick: int) -> None:

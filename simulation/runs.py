@@ -15,11 +15,9 @@ from simulation import appraisers, branching
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError, UsageError
 from simulation.founding import read
-from simulation.headers import engine_version, header, models, packages, sources
-from simulation.opening import notes, stimuli
-from simulation.rebuilding import engine_at, stored_scenario, whole_tick
+from simulation.headers import engine_version, header, packages, sources
 from simulation.runlog import RunFile, RunWriter, Signals, check_free
-from simulation.scenario import Access, Loaded, Scenario, load_scenario, without_effect
+from simulation.scenario import Access, Loaded, Scenario, load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from simulation.models.base import Model
     from simulation.models.written import Backend
-    from simulation.records import Rows, TickRecords
+    from simulation.records import TickRecords
     from simulation.runlog import RunHeader
     from simulation.world import World
 
@@ -145,7 +143,7 @@ def resume(
             with signals.may_strike(), writer.reader() as run:
                 if run.run.status == "complete":
                     return Path(path)
-                engine = _again(run, settings, access, tiers, any_version=any_version)
+                engine = branching.again(run, settings, access, tiers, any_version=any_version)
                 _check_snapshot(snapshot, path, run_id=run.run.header.run_id)
         except KeyboardInterrupt:
             raise RunStoppedError(f"interrupted; {path} is as it was") from None
@@ -186,8 +184,9 @@ def fork(
     parent = Path(parent)
     with Signals() as signals:
         with _before_the_file(signals), RunFile.open(parent) as run:
-            _check_version(run, any_version=any_version)
-            engine, head, rows = _branch(run, at, settings, access, tiers)
+            engine, head, rows = branching.branch(
+                run, at, settings, access, tiers, any_version=any_version
+            )
             target = Path(out or free_path(head.scenario_name, head.seed, fork=at))
             _check_snapshot(snapshot, target)
         with RunWriter.fork(target, head, parent=parent, rows=rows) as writer:
@@ -246,79 +245,6 @@ def free_path(name: str, seed: int, folder: Path = RUNS, *, fork: int | None = N
         if not path.exists():
             return path
         number += 1
-
-
-def _again(
-    run: RunFile,
-    settings: Sequence[str],
-    access: Access | None,
-    tiers: Sequence[Model | Backend] | None,
-    *,
-    any_version: bool,
-) -> Engine:
-    """Return the engine of a run that stopped, as it stood after its last tick."""
-    _check_version(run, any_version=any_version)
-    before = stored_scenario(run, access=access).scenario
-    after = stored_scenario(run, settings, access=access).scenario
-    branching.check_resume(before, after, path=run.path, tick=run.run.last_tick)
-    engine = engine_at(run, settings=settings, access=access, tiers=tiers)
-    _check_models(run, engine)
-    return engine
-
-
-def _branch(
-    run: RunFile,
-    at: int,
-    settings: Sequence[str],
-    access: Access | None,
-    tiers: Sequence[Model | Backend] | None,
-) -> tuple[Engine, RunHeader, tuple[Rows, ...]]:
-    """Return the engine of a fork at its tick, its header, and what it knows of the future."""
-    whole_tick(run, at)
-    before = stored_scenario(run, access=access).scenario
-    after = stored_scenario(run, settings, access=access).scenario
-    settings = (*settings, *branching.kept_tau(before, after))
-    loaded = stored_scenario(run, settings, access=access)
-    branching.check_fork(before, loaded.scenario, at)
-    engine = engine_at(run, at, settings=settings, access=access, tiers=tiers)
-    if tiers is None and before.models == loaded.scenario.models:
-        _check_models(run, engine)
-    head = replace(header(loaded, engine), parent_run_id=run.run.header.run_id, forked_at_tick=at)
-    world = engine.world
-    events = tuple(event for event in world.events if event.tick > at)
-    said = [note for note in without_effect(loaded.scenario) if note not in world.notes]
-    return engine, head, (stimuli(events, world.cast.claims), notes(tuple(said)))
-
-
-def _check_version(run: RunFile, *, any_version: bool) -> None:
-    """Refuse a run of another version of the package: its future may not fit its past.
-
-    Raises:
-        UsageError: it is one, and not any version will do.
-    """
-    sql = "SELECT engine_version FROM resumes ORDER BY resume_no DESC LIMIT 1"
-    later = run.query(sql).rows
-    before = str(later[0][0]) if later else run.run.header.engine_version
-    if before != engine_version() and not any_version:
-        raise UsageError(
-            f"{run.path} was made by version {before} of the package, and this is "
-            f"{engine_version()}: the ticks to come could follow other rules than those so far. "
-            f"Install simulation=={before}, or accept the break with --any-version"
-        )
-
-
-def _check_models(run: RunFile, engine: Engine) -> None:
-    """Refuse to go on with other models than those that made the ticks so far.
-
-    Raises:
-        UsageError: they were given from outside, and now are not, or the other way round.
-    """
-    were, are = dict(run.run.header.models), models(engine)
-    if were != are:
-        raise UsageError(
-            f"{run.path} was made with the models {', '.join(map(str, were.values()))}, and here "
-            f"they would be {', '.join(are.values())}: give the same ones as `tiers`"
-        )
 
 
 def _check_snapshot(

@@ -15,7 +15,7 @@ import yaml
 from small import SMALL, small
 from worlds import assert_equal_worlds
 
-from simulation import branching, runs
+from simulation import branching
 from simulation.cli.app import execute
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError, UsageError
@@ -324,7 +324,7 @@ def test_a_full_disk_while_history_is_copied_leaves_nothing(
 def test_ctrl_c_before_the_fork_has_a_file_leaves_none(
     parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "_branch", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(branching, "branch", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(RunStoppedError, match="nothing was written"):
         fork(parent, at=4, out=tmp_path / "b.duckdb")
     assert list(tmp_path.iterdir()) == []
@@ -333,7 +333,7 @@ def test_ctrl_c_before_the_fork_has_a_file_leaves_none(
 def test_a_fork_of_another_version_needs_a_word(
     parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "engine_version", lambda: "99.1")
+    monkeypatch.setattr(branching, "engine_version", lambda: "99.1")
     assert "--any-version" in refused(parent, tmp_path)
     fork(parent, at=7, any_version=True, out=tmp_path / "b.duckdb")
 

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from small import SMALL, small
 
-from simulation import runs
+from simulation import branching, runs
 from simulation.cli.app import execute
 from simulation.engine import Engine
 from simulation.errors import RunFileError, RunStoppedError, ScenarioError, UsageError
@@ -172,7 +172,8 @@ def test_a_run_of_another_version_needs_a_word(
     whole: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = stopped(tmp_path / "a.duckdb")
-    monkeypatch.setattr(runs, "engine_version", lambda: "99.1")
+    for module in (branching, runs):
+        monkeypatch.setattr(module, "engine_version", lambda: "99.1")
     with pytest.raises(
         UsageError, match=r"made by version .*, and this is 99\.1: .*--any-version"
     ):
@@ -227,7 +228,7 @@ def test_ctrl_c_while_the_world_is_rebuilt_changes_nothing(
     def struck(*_: object, **__: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(runs, "engine_at", struck)
+    monkeypatch.setattr(branching, "engine_at", struck)
     with pytest.raises(RunStoppedError, match=r"interrupted; .*a\.duckdb is as it was"):
         resume(path)
     assert one(path, "SELECT status FROM run") == "interrupted"
