@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simulation.analysis.compare import compare
+    from simulation.analysis.groups import compare_by, compare_groups
     from simulation.errors import ModelError, SimulationError, UsageError
     from simulation.models.asking import Backend
     from simulation.models.written import WrittenModel
     from simulation.runlog import RunFile as Run
-    from simulation.runs import simulate
+    from simulation.runs import fork, resume, simulate
     from simulation.scenario import Scenario, read_scenario
     from simulation.society import Persona, Society
+    from simulation.sweeps import sweep
 
 _HOME = {  # public name: where it lives
     "Backend": "simulation.models.asking",
@@ -29,8 +31,13 @@ _HOME = {  # public name: where it lives
     "UsageError": "simulation.errors",
     "WrittenModel": "simulation.models.written",
     "compare": "simulation.analysis.compare",
+    "fork": "simulation.runs",
+    "compare_by": "simulation.analysis.groups",
+    "compare_groups": "simulation.analysis.groups",
     "read_scenario": "simulation.scenario",
+    "resume": "simulation.runs",
     "simulate": "simulation.runs",
+    "sweep": "simulation.sweeps",
 }
 
 __all__ = [
@@ -44,8 +51,13 @@ __all__ = [
     "UsageError",
     "WrittenModel",
     "compare",
+    "compare_by",
+    "compare_groups",
+    "fork",
     "read_scenario",
+    "resume",
     "simulate",
+    "sweep",
 ]
 
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from simulation.mind import affect
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.appraisers.base import Appraiser
     from simulation.texts import Texts
 
@@ -41,6 +43,7 @@ class Appraisals:
         self._raw: FloatArray = np.zeros((0, 3))
         self._known: BoolArray = np.zeros(0, np.bool_)
         self._failed: dict[int, str] = {}
+        self._new: list[IntArray] = []
 
     def raw(self, ids: IntArray) -> FloatArray:
         """Return the raw affect of each text, (*ids.shape, 3): (valence, arousal, dominance).
@@ -52,6 +55,19 @@ class Appraisals:
         if len(new):
             self._appraise(new)
         return np.asarray(self._raw[ids])
+
+    def take_new(self) -> tuple[IntArray, FloatArray, list[str | None]]:
+        """Return the texts appraised since this was asked last: ids, raw affects, why not."""
+        ids = np.concatenate([np.zeros(0, np.int64), *self._new])
+        self._new = []
+        return ids, self._raw[ids], [self._failed.get(text) for text in ids.tolist()]
+
+    def restore(self, ids: IntArray, raw: FloatArray, errors: Sequence[str | None]) -> None:
+        """Take over what was appraised before, as `take_new` gave it."""
+        self._grow(len(self._texts))
+        self._raw[ids], self._known[ids] = raw, True
+        told = zip(ids.tolist(), errors, strict=True)
+        self._failed |= {text: reason for text, reason in told if reason is not None}
 
     def failures(self, ids: IntArray) -> list[tuple[int, str]]:
         """Return (place, reason) of each of the texts, (N,), that could not be appraised.
@@ -70,6 +86,7 @@ class Appraisals:
         answer = self.appraiser.appraise(words, vectors)
         self._raw[new] = affect.clip_affect(answer)
         self._known[new] = True
+        self._new.append(new)
         for row in np.flatnonzero(~affect.is_valid(answer)).tolist():
             self._failed[int(new[row])] = "the appraiser's answer is no finite number"
         for row, reason in self.appraiser.failures:

@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from simulation import appraisers, encoders, prompts, surveys, turn
+from simulation import appraisers, encoders, founding, prompts, surveys, turn
 from simulation.active import RuleController
-from simulation.errors import UsageError
-from simulation.founding import found, tell_all
+from simulation.errors import ScenarioError, UsageError
 from simulation.models.asking import BackendAsker
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.models.written import WrittenModel
 from simulation.opening import opening
-from simulation.records import Coded, Embeddings, Rejections, Tick, TickRecords
+from simulation.records import (
+    Appraisals,
+    Coded,
+    Embeddings,
+    Rejections,
+    Tick,
+    TickRecords,
+)
 from simulation.rng import Streams
 from simulation.scenario import TIERS
 
@@ -25,13 +31,21 @@ if TYPE_CHECKING:
     from simulation.active import Controller
     from simulation.appraisers import Appraiser
     from simulation.calls.base import Asker
+    from simulation.calls.budget import Spend
     from simulation.calls.recorded import Recorded
     from simulation.encoders.base import Encoder
     from simulation.models.asking import Backend
     from simulation.models.base import Model
     from simulation.models.languages import Languages
+    from simulation.ontology import Ontology
+    from simulation.population import People
     from simulation.records import IntArray, ModelCalls, Rows
     from simulation.scenario import Loaded, Scenario
+    from simulation.world import World
+
+    Found = Callable[
+        [Loaded, int, Encoder, Appraiser | None], tuple[World, Ontology, People]
+    ]  # the signature of `founding.found`
 
 _METHODS = ("react", "reflect", "answer_probes")
 
@@ -55,13 +69,16 @@ class Engine:
         encoder: Encoder | None = None,
         appraiser: Appraiser | None = None,
         recorded: Recorded | None = None,
+        spent_before: Spend | None = None,
+        found: Found = founding.found,
     ) -> None:
         """Found the world of a scenario; nothing is sent to a language model.
 
         seed: default, the scenario's.  backend: answers every prompt, on both tiers.
         tiers: the cheap and the frontier model, each a model or a backend.  What is left out is
         what the scenario names; without personality nothing is appraised.  recorded: answers that
-        language models gave before.
+        language models gave before.  spent_before: what of the budget is gone already.
+        found: makes the world, which may already have lived through some ticks.
 
         Raises:
             UsageError: both `backend` and `tiers` are given, or they are no models; the seed is no
@@ -77,7 +94,9 @@ class Engine:
         chosen = _chosen(backend, tiers)
         self.languages: Languages | None = None
         if chosen is None and self.scenario.languages:
-            self.languages = _connected(loaded, self.streams, recorded)
+            self.languages = _connected(
+                loaded, self.streams, recorded, spent_before, anew=found is founding.found
+            )
         self.tiers = (
             _tiers(self.languages, self.rule) if chosen is None else _models(chosen, self.rule)
         )
@@ -93,13 +112,12 @@ class Engine:
         self._embedded = 0
         self._noted: list[str] = []
         self.rater = surveys.Rater(self.encoder.encode, width=self.encoder.width)
-        self.records = self._tell(
-            0,
-            (
-                *opening(self.world, self.people),
-                turn.survey_notes(self.scenario, self.rater),
-            ),
-        )
+        if self.world.tick == 0:
+            noted = turn.survey_notes(self.scenario, self.rater)
+            self.records = self._tell(0, (*opening(self.world, self.people), noted))
+        else:
+            self._embedded = len(self.world.texts)
+            self.records = TickRecords(tick=self.world.tick, state_digest=self.world.digest())
 
     def advance(self) -> TickRecords:
         """Let one tick pass and return what happened.
@@ -225,8 +243,13 @@ class Engine:
             unit_entropy=np.zeros(1),
             state_digest=[digest],
         )
-        found = (*rows, self._new_vectors(), self._new_notes(tick))
-        kept = tuple(part for part in found if len(part))
+        told = (
+            *rows,
+            self._new_vectors(tick),
+            *self._new_appraisals(tick),
+            self._new_notes(tick),
+        )
+        kept = tuple(part for part in told if len(part))
         return TickRecords(tick=tick, state_digest=digest, rows=(*kept, closing))
 
     def _spent(self, tick: int) -> tuple[int, int, int, float]:
@@ -249,12 +272,29 @@ class Engine:
             detail=new,
         )
 
-    def _new_vectors(self) -> Embeddings:
+    def _new_appraisals(self, tick: int) -> tuple[Rows, ...]:
+        disposition = self.world.disposition
+        if disposition is None:
+            return ()
+        ids, raw, errors = disposition.appraisals.take_new()
+        told = Appraisals(
+            embedding_id=ids,
+            tick=np.full(len(ids), tick, dtype=np.int64),
+            valence=raw[:, 0],
+            arousal=raw[:, 1],
+            dominance=raw[:, 2],
+            error=errors,
+        )
+        return (told,)
+
+    def _new_vectors(self, tick: int) -> Embeddings:
         texts, start = self.world.texts, self._embedded
         self._embedded = len(texts)
         ids = np.arange(start, len(texts), dtype=np.int64)
         return Embeddings(
             embedding_id=ids,
+            tick=np.full(len(ids), tick, dtype=np.int64),
+            text=[texts[i] for i in ids.tolist()],
             text_sha256=[texts.sha256(i) for i in ids.tolist()],
             quantised=texts.quantised[start:],
             scale=texts.scale[start:],
@@ -294,13 +334,26 @@ def _rule(scenario: Scenario, streams: Streams) -> RuleModel:
     return RuleModel(parameters=RuleParameters(**parameters), streams=streams)
 
 
-def _connected(loaded: Loaded, streams: Streams, recorded: Recorded | None) -> Languages:
+def _connected(
+    loaded: Loaded,
+    streams: Streams,
+    recorded: Recorded | None,
+    spent: Spend | None,
+    *,
+    anew: bool,
+) -> Languages:
+    """Return the language models of a scenario.
+
+    anew: the world is to be founded, so what is wrong with that is told as well.
+    """
     from simulation.models.languages import connect, missing  # noqa: PLC0415 - for runs that ask
 
     problems = list(missing(loaded, recorded=recorded))
+    if problems and anew:
+        founding.tell_all(loaded, problems)
     if problems:
-        tell_all(loaded, problems)
-    return connect(loaded, streams, recorded=recorded)
+        raise ScenarioError(str(loaded.path or loaded.name), problems)
+    return connect(loaded, streams, recorded=recorded, spent_before=spent)
 
 
 def _tiers(languages: Languages | None, rule: RuleModel) -> tuple[Model, Model]:

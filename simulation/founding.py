@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from simulation.ontology import Attribute, Ontology
     from simulation.personality import Personalities
     from simulation.population import People
-    from simulation.records import BoolArray
+    from simulation.records import BoolArray, IntArray
     from simulation.scenario import Loaded, Scenario
     from simulation.scenario.model import Stimulus
     from simulation.yaml_reading import KeyPath
@@ -139,8 +140,6 @@ def found(
     report.stop_if_any()
     if field is None or people is None or follows is None:  # pragma: no cover - was reported
         raise AssertionError
-    personalities = _personalities(loaded, field, people, Streams(seed), report)
-    cast = _cast(scenario, field, people)
     reflection = scenario.reflection
     interval = [
         cadence.interval(
@@ -148,7 +147,42 @@ def found(
         )
         for i in people.ids
     ]
-    texts = Texts(encoder.encode, width=encoder.width)
+    world = world_of(
+        scenario,
+        field,
+        people,
+        personalities=_personalities(loaded, field, people, Streams(seed), report),
+        interval=np.array(interval, dtype=np.int64),
+        network=Network.of(follows, len(people.ids)),
+        texts=Texts(encoder.encode, width=encoder.width),
+        appraiser=appraiser,
+        notes=_notes(scenario, people, follows),
+    )
+    return world, field, people
+
+
+def world_of(
+    scenario: Scenario,
+    field: Ontology,
+    people: People,
+    *,
+    personalities: Personalities,
+    interval: IntArray,
+    network: Network,
+    texts: Texts,
+    appraiser: Appraiser | None,
+    notes: tuple[str, ...],
+    blocks: Sequence[str] | None = None,
+) -> World:
+    """Return the world at tick 0 of people who are known, wherever they come from.
+
+    interval: (P,) turns between reflections.  texts: may hold some already.  appraiser: where
+    personas have a personality.  blocks: what they are told about themselves; default, as the
+    ontology says it now.
+
+    Raises:
+        EmptyPersonaBlockError: a persona has nothing to be conditioned on.
+    """
     disposition = (
         Disposition(
             personalities, scenario.persmem, Appraisals(appraiser, texts), tau=scenario.tau
@@ -156,14 +190,14 @@ def found(
         if appraiser is not None
         else None
     )
-    world = World.found(
-        cast=cast,
+    return World.found(
+        cast=_cast(scenario, field, people, blocks),
         events=tuple(_events(scenario, field, people)),
         activity=people.activity,
         tier=people.tiers,
-        interval=np.array(interval, dtype=np.int64),
+        interval=interval,
         beliefs=people.beliefs,
-        network=Network.of(follows, len(people.ids)),
+        network=network,
         memory=MemoryStore(
             len(people.ids),
             cap=scenario.memory.cap,
@@ -174,9 +208,8 @@ def found(
         peer_credibility=scenario.rule.credibility.peer,
         personality=personalities,
         disposition=disposition,
-        notes=_notes(scenario, people, follows),
+        notes=notes,
     )
-    return world, field, people
 
 
 def _parts(
@@ -300,17 +333,20 @@ def _cut_off(scenario: Scenario) -> Iterator[str]:
             )
 
 
-def _cast(scenario: Scenario, field: Ontology, people: People) -> Cast:
+def _cast(
+    scenario: Scenario, field: Ontology, people: People, blocks: Sequence[str] | None
+) -> Cast:
     brief = scenario.brief
     portraits = field.portraits(people.attributes)
-    for persona_id, block in zip(people.ids, portraits.blocks, strict=True):
+    blocks = portraits.blocks if blocks is None else tuple(blocks)
+    for persona_id, block in zip(people.ids, blocks, strict=True):
         if not block.strip():
             raise EmptyPersonaBlockError(persona_id)
     weights = [[claim.weights.get(d, 0.0) for d in brief.dimensions] for claim in brief.claims]
     return Cast(
         ids=people.ids,
         keys=stream_keys(people.ids),
-        blocks=portraits.blocks,
+        blocks=blocks,
         voices=portraits.voices,
         receptivity=portraits.receptivity,
         voice=portraits.voice,
@@ -330,6 +366,7 @@ def _events(scenario: Scenario, field: Ontology, people: People) -> Iterator[Eve
     """Yield one event per stimulus and tick up to the horizon, in order of the scenario."""
     claims = {claim.id: i for i, claim in enumerate(scenario.brief.claims)}
     credibility = scenario.rule.credibility.model_dump()
+    index = itertools.count()
     for i, stimulus in enumerate(scenario.stimuli):
         audience = _audience(field, people, stimulus.audience)
         for tick in _ticks(stimulus):
@@ -337,6 +374,7 @@ def _events(scenario: Scenario, field: Ontology, people: People) -> Iterator[Eve
                 continue
             yield Event(
                 id=_event_id(stimulus, i, tick),
+                index=next(index),
                 tick=tick,
                 kind=stimulus.kind,
                 source=stimulus.source,

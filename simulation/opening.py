@@ -14,9 +14,11 @@ from simulation.turn.columns import constant, repeated
 from simulation.turn.rows import persona_column
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.population import People
     from simulation.records import Rows
-    from simulation.world import World
+    from simulation.world import Event, World
 
 
 def opening(world: World, people: People) -> tuple[Rows, ...]:
@@ -26,7 +28,7 @@ def opening(world: World, people: People) -> tuple[Rows, ...]:
         _claims(world),
         _beliefs(world),
         _edges(world),
-        _stimuli(world),
+        stimuli(world.events, world.cast.claims),
         _notes(world),
     )
 
@@ -75,8 +77,8 @@ def _edges(world: World) -> records.Edges:
     )
 
 
-def _stimuli(world: World) -> records.Stimuli:
-    events = world.events
+def stimuli(events: Sequence[Event], claims: tuple[str, ...]) -> records.Stimuli:
+    """Return events as rows. claims: ids, by index."""
     return records.Stimuli(
         stimulus_id=[event.id for event in events],
         tick=np.array([event.tick for event in events], dtype=np.int64),
@@ -85,10 +87,11 @@ def _stimuli(world: World) -> records.Stimuli:
         text=[event.text for event in events],
         claim_id=records.Coded(
             codes=np.array([event.claim for event in events], dtype=np.int64),
-            names=world.cast.claims,
+            names=claims,
         ),
         stance=np.array([event.stance for event in events], dtype=np.float64),
         credibility=np.array([event.credibility for event in events], dtype=np.float64),
+        stream_index=np.array([event.index for event in events], dtype=np.int64),
     )
 
 
@@ -99,12 +102,17 @@ def _notes(world: World) -> records.Rejections:
     """
     disposition = world.disposition
     said = disposition.appraisals.appraiser.notes if disposition else ()
-    kinds = ["edges" if note.startswith("graph: ") else "setting" for note in world.notes]
-    count = len(world.notes) + len(said)
+    return notes(world.notes, said)
+
+
+def notes(found: tuple[str, ...], said: tuple[str, ...] = ()) -> records.Rejections:
+    """Return notes as rows of tick 0. found: about the input.  said: by the appraiser."""
+    kinds = ["edges" if note.startswith("graph: ") else "setting" for note in found]
+    count = len(found) + len(said)
     return records.Rejections(
         tick=repeated(count, 0),
         persona_id=records.Coded(codes=repeated(count, -1), names=()),
-        purpose=[*["graph"] * len(world.notes), *["appraisal"] * len(said)],
+        purpose=[*["graph"] * len(found), *["appraisal"] * len(said)],
         kind=[*kinds, *["note"] * len(said)],
-        detail=[*world.notes, *said],
+        detail=[*found, *said],
     )

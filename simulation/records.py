@@ -52,6 +52,17 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sources(Rows):
+    """Files that a run goes on needing, whole; written once."""
+
+    table: ClassVar[str] = "sources"
+    name: Sequence[str]
+    file: Sequence[str]
+    sha256: Sequence[str]
+    content: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Personas(Rows):
     """Who takes part; written once."""
 
@@ -113,6 +124,7 @@ class Stimuli(Rows):
     claim_id: OptionalTexts
     stance: FloatArray
     credibility: FloatArray
+    stream_index: IntArray  # of its draws
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +141,10 @@ class Posts(Rows):
     claim_id: OptionalTexts
     text: Sequence[str]
     valence: FloatArray
+    credibility: FloatArray
     addressee: OptionalTexts
     stimulus_id: OptionalTexts
+    embedding_id: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +241,8 @@ class Embeddings(Rows):
 
     table: ClassVar[str] = "embeddings"
     embedding_id: IntArray
+    tick: IntArray
+    text: Sequence[str]
     text_sha256: Sequence[str]
     quantised: NDArray[np.int8]  # (N, width)
     scale: NDArray[np.float32]  # (N,)
@@ -289,6 +305,19 @@ class Affects(Rows):
     state_valence: FloatArray
     state_arousal: FloatArray
     state_dominance: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appraisals(Rows):
+    """Raw affects of texts, before any personality: each text is appraised once."""
+
+    table: ClassVar[str] = "appraisals"
+    embedding_id: IntArray
+    tick: IntArray
+    valence: FloatArray
+    arousal: FloatArray
+    dominance: FloatArray
+    error: OptionalTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

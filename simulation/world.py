@@ -87,11 +87,13 @@ class Network:
 class Event:
     """A stimulus: something that reaches the population from outside at `tick`.
 
-    claim: claim index or -1.  stance: [-1, 1].  credibility, reach: [0, 1].  sponsored: the brand
-    itself speaks.  audience: (P,) whom it is meant for.
+    index: of its draws, unique and never another's: a fork that adds events keeps those of its
+    parent.  claim: claim index or -1.  stance: [-1, 1].  credibility, reach: [0, 1].  sponsored:
+    the brand itself speaks.  audience: (P,) whom it is meant for.
     """
 
     id: str
+    index: int
     tick: int
     kind: str
     source: str

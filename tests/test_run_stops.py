@@ -166,7 +166,10 @@ def test_a_signal_ends_the_program_with_a_whole_file(
     last = said.splitlines()[-1]
     status, tick = held(folder / "a.duckdb")
     assert status == "interrupted"
-    assert last == (f"interrupted after tick {tick} of 5000; a.duckdb holds every finished tick")
+    assert last == (
+        f"interrupted after tick {tick} of 5000; a.duckdb holds every finished tick. "
+        "To go on: simulation resume a.duckdb"
+    )
     assert "Traceback" not in said
     assert [entry.name for entry in folder.glob("*a.duckdb*")] == ["a.duckdb"]
 

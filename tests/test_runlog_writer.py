@@ -164,6 +164,8 @@ def test_embeddings_are_quantised_rows_seen_as_vectors() -> None:
     scale = np.array([0.5, 0.1], dtype=np.float32)
     stored = records.Embeddings(
         embedding_id=np.array([0, 1]),
+        tick=np.array([0, 0]),
+        text=["a", "b"],
         text_sha256=["a" * 64, "b" * 64],
         quantised=quantised,
         scale=scale,

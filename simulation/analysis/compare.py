@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simulation.analysis.causes import causes
 from simulation.analysis.comparison import BeliefDifference, Comparison, MeanDifference, Side
+from simulation.analysis.counterfactual import between, paired
 from simulation.analysis.divergence import first_divergence, first_visible
 from simulation.errors import RunFileError, UsageError
 from simulation.runlog import RunFile
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simulation.analysis.counterfactual import Counterfactual
     from simulation.runlog import RunInfo
 
 _LARGEST = 10  # differences by persona and target that are listed
@@ -42,7 +45,9 @@ def compare(paths: Sequence[Path | str]) -> Comparison:
         RunFileError: a file cannot be read, or a run has not even started.
     """
     if len(paths) != 2:  # noqa: PLR2004 - two is what the sentence below says
-        raise UsageError(f"compare takes two runs; {len(paths)} given")
+        raise UsageError(
+            f"compare takes two runs; {len(paths)} given. Groups of runs: --group, or --by SETTING"
+        )
     with RunFile.open(paths[0]) as first, RunFile.open(paths[1]) as second:
         return _compare((first, second))
 
@@ -57,6 +62,8 @@ def _compare(runs: tuple[RunFile, RunFile]) -> Comparison:
     digests = (_digests(runs[0], last), _digests(runs[1], last))
     digest = _first_different(*digests)
     others = _different_personas(runs, personas)
+    same_graph = _follows(runs[0]) == _follows(runs[1])
+    divergence = first_divergence(runs, values, personas, targets, digest)
     return Comparison(
         sides=(_side(runs[0], *beliefs), _side(runs[1], *beliefs[::-1])),
         same_scenario=_same(infos, ("scenario_sha256",)) and not _settings(infos, ("parameters",)),
@@ -65,17 +72,29 @@ def _compare(runs: tuple[RunFile, RunFile]) -> Comparison:
         same_state=_same_state(infos, digest) if any(digests) else None,
         first_different_digest=digest,
         different_personas=len(others),
-        same_graph=_follows(runs[0]) == _follows(runs[1]),
+        same_graph=same_graph,
         settings=_settings(infos, _SETTINGS),
         common_ticks=last,
         common_personas=len(personas),
         common_targets=targets,
-        divergence=first_divergence(runs, values, personas, targets, digest),
+        divergence=divergence,
+        causes=()
+        if divergence is None
+        else causes(runs, until=divergence.tick, same_personas=not others, same_graph=same_graph),
         visible=first_visible(runs, values, personas, targets),
         means=_means(values, targets),
         largest=_largest(values, personas, targets, without=others),
         actions=_actions(runs, last),
+        counterfactual=None if divergence is None else _counterfactual(runs),
     )
+
+
+def _counterfactual(runs: tuple[RunFile, RunFile]) -> Counterfactual | None:
+    """Return how the difference of a fork went on, None for runs that are no forks."""
+    first, second = (run.run.header for run in runs)
+    forks = first.parent_run_id == second.run_id or second.parent_run_id == first.run_id
+    siblings = first.parent_run_id is not None and first.parent_run_id == second.parent_run_id
+    return between(*runs) if (forks or siblings) and paired(*runs) else None
 
 
 def _beliefs(run: RunFile) -> _Beliefs:
@@ -132,6 +151,8 @@ def _side(run: RunFile, own: _Beliefs, other: _Beliefs) -> Side:
         last_tick=run.run.last_tick,
         only_personas=_without(own.personas, other.personas),
         only_targets=_without(own.targets, other.targets),
+        parent_run_id=header.parent_run_id,
+        forked_at_tick=header.forked_at_tick,
     )
 
 

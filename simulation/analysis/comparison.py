@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulation.analysis.wording import summary
+
+if TYPE_CHECKING:
+    from simulation.analysis.causes import Cause
+    from simulation.analysis.counterfactual import Counterfactual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,8 @@ class Side:
     last_tick: int
     only_personas: tuple[str, ...]  # that the other run does not have
     only_targets: tuple[str, ...]
+    parent_run_id: str | None  # that it was forked from
+    forked_at_tick: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +99,12 @@ class Comparison:
     different_personas: common personas who are told different things about themselves.
     same_graph: equal follows at the start.
     settings: dotted key: value in each run, None where it has none.
+    causes: all that can be why they part; empty when they do not.
     visible: the first belief that differs by more than 1e-9; None if none does.
     largest: of personas who are the same person in both runs.
     actions: action: turns in each run up to the last common tick.
+    counterfactual: of a run and its fork, or two forks of one run, that part: how the difference
+    went on through the graph.
     """
 
     sides: tuple[Side, Side]
@@ -111,10 +120,12 @@ class Comparison:
     common_personas: int
     common_targets: tuple[str, ...]
     divergence: Divergence | None
+    causes: tuple[Cause, ...]
     visible: Divergence | None
     means: tuple[MeanDifference, ...]
     largest: tuple[BeliefDifference, ...]
     actions: dict[str, tuple[int, int]]
+    counterfactual: Counterfactual | None
 
     @property
     def identical(self) -> bool:

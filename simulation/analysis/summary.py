@@ -200,9 +200,13 @@ def _beliefs(run: RunFile) -> tuple[BeliefShift, ...]:
 
 
 def _seconds(run: RunFile, engine_s: float) -> float:
-    """Return how long the run took; of one that never ended, how long its ticks took."""
+    """Return how long the run took, or how long its ticks took, if it never ended or not at once.
+
+    A fork has ticks that its parent made, and a resumed run lay still for a while.
+    """
     started, finished = run.run.started_at, run.run.finished_at
-    return engine_s if finished is None else (finished - started).total_seconds()
+    at_once = run.run.header.parent_run_id is None and not _rows(run, _RESUMES)
+    return (finished - started).total_seconds() if finished and at_once else engine_s
 
 
 def _drift(run: RunFile) -> Drift | None:
@@ -350,6 +354,8 @@ _NOTES = """
 SELECT detail FROM rejections WHERE tick = 0 AND (purpose = 'graph' OR kind = 'note')
 ORDER BY rowid
 """
+
+_RESUMES = "SELECT resume_no FROM resumes"
 
 _DRIFT = """
 SELECT

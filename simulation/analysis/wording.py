@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulation.analysis.cause_wording import why
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,11 +21,18 @@ def summary(comparison: Comparison) -> list[str]:
         _runs(comparison),
         _sameness(comparison),
         _divergence(comparison),
+        why(comparison.causes) if comparison.causes else (),
         _ends(comparison),
         _largest(comparison),
         _actions(comparison),
+        _counterfactual(comparison),
     )
     return [line for part in parts for line in part]
+
+
+def _counterfactual(comparison: Comparison) -> Iterable[str]:
+    found = comparison.counterfactual
+    return () if found is None else ("", *found.lines())
 
 
 def _runs(comparison: Comparison) -> Iterable[str]:
@@ -47,8 +56,16 @@ def _sameness(comparison: Comparison) -> Iterable[str]:
     yield f"Seed: {'the same' if comparison.same_seed else f'{first.seed} and {second.seed}'}."
     if not comparison.same_versions:
         yield f"Engine and encoder: {_version(first)} and {_version(second)}."
+    yield from _forks(comparison)
     yield from _starts(comparison)
     yield from _lengths(comparison)
+
+
+def _forks(comparison: Comparison) -> Iterable[str]:
+    first, second = comparison.sides
+    for letter, side, other, name in (("A", first, second, "B"), ("B", second, first, "A")):
+        if side.parent_run_id == other.run_id:
+            yield f"{letter} was forked from {name} after tick {side.forked_at_tick}."
 
 
 def _starts(comparison: Comparison) -> Iterable[str]:

@@ -20,12 +20,18 @@ _NUMBERS = 36  # columns of the numbers in the table of beliefs
 
 
 def closing(
-    summary: Summary, again: Sequence[str], other: str, spent: Spending | None = None
+    summary: Summary,
+    again: Sequence[str],
+    other: str,
+    spent: Spending | None = None,
+    *,
+    parent: str | None = None,
 ) -> str:
     """Return what a run prints at its end, for 80 columns without colour.
 
-    again: the words of a command that runs it with another seed.  other: the run that this makes.
-    spent: what language models did; None where there were none.
+    again: the words of a command that makes a run to compare with; none for a fork.  other: the
+    run that this makes.  spent: what language models did; None where there were none.
+    parent: of a fork, to compare it with.
     """
     blocks = (
         _head(summary, spent),
@@ -35,7 +41,7 @@ def closing(
         _trust(summary),
         () if spent is None else spent_on(spent),
         _file(summary),
-        _next(summary, again, other),
+        _next(summary, again, (parent, summary.path) if parent else (summary.path, other)),
     )
     return "\n\n".join("\n".join(block) for block in map(list, blocks) if block)
 
@@ -159,14 +165,15 @@ def _file(summary: Summary) -> Iterator[str]:
     yield f"File      {plain(summary.path)}"
 
 
-def _next(summary: Summary, again: Sequence[str], other: str) -> Iterator[str]:
+def _next(summary: Summary, again: Sequence[str], pair: tuple[str, str]) -> Iterator[str]:
     path, program = shlex.quote(summary.path), program_call()
     yield "Next"
     yield f"  {program} tables {path}"
     if summary.movers:
         yield f"  {program} sql {path} {_quoted(_story(summary.movers[0].persona_id))}"
-    yield f"  {shlex.join(again)}"
-    yield f"  {program} compare {path} {shlex.quote(other)}"
+    if again:
+        yield f"  {shlex.join(again)}"
+    yield f"  {program} compare {shlex.join(pair)}"
 
 
 def _story(persona_id: str) -> str:

@@ -116,6 +116,35 @@ def access_options(function: _F) -> _F:
     return function
 
 
+def snapshot_options(function: _F) -> _F:
+    """Add what keeps a copy of a run that others can read while it goes on."""
+    options = (
+        click.option(
+            "--snapshot",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Keep a copy of the run here, to be read while it goes on.",
+        ),
+        click.option(
+            "--snapshot-every",
+            type=click.IntRange(min=1),
+            default=1,
+            metavar="N",
+            help="Ticks from one copy to the next; default 1.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+version_option = click.option(
+    "--any-version",
+    is_flag=True,
+    help="Go on although another version of the package made the run.",
+)
+
+
 def access(
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],

@@ -38,21 +38,27 @@ class Progress(Protocol):
 
 
 def progress(
-    name: str, horizon: int, *, quiet: bool, budget: Mapping[str, float] | None = None
+    name: str,
+    horizon: int,
+    *,
+    quiet: bool,
+    budget: Mapping[str, float] | None = None,
+    after: int = 0,
 ) -> Progress:
     """Return the progress for a run: none when quiet, a bar on a terminal, lines otherwise.
 
-    budget: the limits that there are, of `usd`, `calls` and `tokens`.
+    budget: the limits that there are, of `usd`, `calls` and `tokens`.  after: the tick that it
+    goes on from.
     """
     if quiet:
         return Silence()
     terminal = sys.stderr is not None and sys.stderr.isatty()  # None: it is closed
     kind = Bar if terminal else Lines
-    return kind(name, horizon, budget)
+    return kind(name, horizon, budget, after)
 
 
 @contextlib.contextmanager
-def _if_possible() -> Iterator[None]:
+def if_possible() -> Iterator[None]:
     """Let a run go on whose progress nobody can see: stderr closed, a reader gone, a full disk.
 
     rich answers a reader that is gone with SystemExit.
@@ -64,10 +70,16 @@ def _if_possible() -> Iterator[None]:
 class Tally:
     """Turns so far, their pace, and what language models were paid."""
 
-    def __init__(self, horizon: int, budget: Mapping[str, float] | None = None) -> None:
-        """Start the clock. budget: limits of `usd`, `calls` and `tokens`."""
+    def __init__(
+        self, horizon: int, budget: Mapping[str, float] | None = None, after: int = 0
+    ) -> None:
+        """Start the clock.
+
+        budget: limits of `usd`, `calls` and `tokens`.  after: the tick that the run goes on from.
+        """
         self.horizon = horizon
-        self.tick = 0
+        self.tick = self._after = after
+        self._rebuilding = after > 0
         self.turns = 0
         self._calls = 0
         self._tokens = 0
@@ -76,8 +88,15 @@ class Tally:
         self._started = time.monotonic()
 
     def add(self, records: TickRecords) -> None:
-        """Count a tick; the clock starts anew with tick 0, when the population stands."""
+        """Count a tick; the clock starts anew with tick 0, when the population stands.
+
+        Where a run goes on it does so with the first tick, before which the world was rebuilt.
+        """
         self.tick = records.tick
+        if self._rebuilding:
+            self._rebuilding = False
+            self._after, self._started = records.tick, time.monotonic()
+            return
         if records.tick == 0:
             self._started = time.monotonic()
         row = records.of("ticks")
@@ -90,9 +109,10 @@ class Tally:
     def words(self) -> str:
         """Return pace, time left and, when there was any, spending."""
         took = time.monotonic() - self._started
-        if not self.tick or took <= 0:
+        done = self.tick - self._after
+        if not done or took <= 0:
             return ""
-        left = took / self.tick * (self.horizon - self.tick)
+        left = took / done * (self.horizon - self.tick)
         parts = [f"{self.turns / took:,.0f} turns/s"]
         if self._calls or self._tokens:
             parts += self._spent()
@@ -132,10 +152,17 @@ class Silence:
 class Lines:
     """A line at the start and one after every tenth of the ticks."""
 
-    def __init__(self, name: str, horizon: int, budget: Mapping[str, float] | None = None) -> None:
-        """Prepare for a run of `horizon` ticks, >= 1."""
+    def __init__(
+        self,
+        name: str,
+        horizon: int,
+        budget: Mapping[str, float] | None = None,
+        after: int = 0,
+    ) -> None:
+        """Prepare for a run of `horizon` ticks, >= 1, that goes on from tick `after`."""
         self._name = name
-        self._tally = Tally(horizon, budget)
+        self._after = after
+        self._tally = Tally(horizon, budget, after)
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -148,6 +175,8 @@ class Lines:
         """Print a line when a tenth is full."""
         self._tally.add(records)
         tick, horizon = records.tick, self._tally.horizon
+        if self._after and tick == self._after + 1:
+            self._say(f"{self._name}: on from tick {self._after:,} of {horizon:,}")
         if tick == 0:
             people = records.of("personas")
             count = 0 if people is None else len(people)
@@ -158,19 +187,25 @@ class Lines:
 
     @staticmethod
     def _say(line: str) -> None:
-        with _if_possible():
+        with if_possible():
             click.echo(line, err=True)
 
 
 class Bar:
     """A bar that is wiped away at the end."""
 
-    def __init__(self, name: str, horizon: int, budget: Mapping[str, float] | None = None) -> None:
-        """Prepare for a run of `horizon` ticks, >= 1."""
+    def __init__(
+        self,
+        name: str,
+        horizon: int,
+        budget: Mapping[str, float] | None = None,
+        after: int = 0,
+    ) -> None:
+        """Prepare for a run of `horizon` ticks, >= 1, that goes on from tick `after`."""
         from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
         from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - as above
 
-        self._tally = Tally(horizon, budget)
+        self._tally = Tally(horizon, budget, after)
         self._shown = False
         self._bar: RichProgress = Progress(
             TextColumn("{task.description}", markup=False),
@@ -181,11 +216,12 @@ class Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task(name, total=horizon, words="making the population")
+        words = "rebuilding the world" if after else "making the population"
+        self._task = self._bar.add_task(name, total=horizon, completed=after, words=words)
 
     def __enter__(self) -> Self:
         """Show the bar."""
-        with _if_possible():
+        with if_possible():
             self._bar.start()
             self._shown = True
         return self
@@ -193,11 +229,11 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         """Wipe the bar away."""
         if self._shown:
-            with _if_possible():
+            with if_possible():
                 self._bar.stop()
 
     def tick(self, records: TickRecords) -> None:
         """Move the bar."""
         self._tally.add(records)
-        with _if_possible():
+        with if_possible():
             self._bar.update(self._task, completed=records.tick, words=self._tally.words())

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,10 +19,12 @@ from simulation.cli.options import (
     scenario_argument,
     seed_option,
     set_option,
+    snapshot_options,
 )
+from simulation.cli.spent import told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simulation.scenario import Loaded
 
@@ -45,6 +47,20 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="The run database to write; it must not exist. Default: a new file in runs/.",
 )
+@snapshot_options
+@click.option(
+    "--replay",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Let the language models of this run answer again: no key, no network, its seed.",
+)
+@click.option(
+    "--replay-miss",
+    type=click.Choice(["stop", "live"]),
+    default="stop",
+    show_default=True,
+    help="What to do about a question that the replayed run does not answer.",
+)
 @access_options
 @click.option(
     "--dry-run",
@@ -60,6 +76,10 @@ def command(
     seed: int | None,
     settings: tuple[str, ...],
     out: Path | None,
+    snapshot: Path | None,
+    snapshot_every: int,
+    replay: Path | None,
+    replay_miss: str,
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
@@ -83,7 +103,16 @@ def command(
     if dry_run:
         _show(loaded, seed=seed, as_json=as_json)
         return
-    path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json)
+    from simulation.runs import Snapshot
+
+    options: dict[str, Any] = {
+        "seed": seed,
+        "out": out,
+        "snapshot": Snapshot(path=snapshot, every=snapshot_every) if snapshot else None,
+        "replay": replay,
+        "ask_misses": replay_miss == "live",
+    }
+    path = _simulate(loaded, options, quiet=quiet or as_json)
     if quiet and not as_json:
         click.echo(str(path))
         return
@@ -92,12 +121,12 @@ def command(
         ("--allow-path", tuple(map(str, allow_paths))),
         ("--allow-host", allow_hosts),
         ("--key-for", key_for),
-    )
+    )  # another seed asks other questions, so nothing is replayed
     words = [*_words(given), *(("--no-price",) if no_price else ())]
     _tell(path, [str(scenario), *words], as_json=as_json)
 
 
-def _simulate(loaded: Loaded, *, seed: int | None, out: Path | None, quiet: bool) -> Path:
+def _simulate(loaded: Loaded, options: Mapping[str, Any], *, quiet: bool) -> Path:
     from simulation.cli.progress import progress
     from simulation.runs import simulate
 
@@ -106,7 +135,7 @@ def _simulate(loaded: Loaded, *, seed: int | None, out: Path | None, quiet: bool
         name: limit for name, limit in scenario.budget.model_dump().items() if limit is not None
     }
     with progress(scenario.name, scenario.horizon, quiet=quiet, budget=budget) as shown:
-        return simulate(loaded, seed=seed, out=out, on_tick=shown.tick)
+        return simulate(loaded, on_tick=shown.tick, **options)
 
 
 def _show(loaded: Loaded, *, seed: int | None, as_json: bool) -> None:
@@ -131,8 +160,7 @@ def _tell(path: Path, words: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         from simulation.cli.text import print_json
 
-        models = {} if spent is None else {"language_models": spent.to_dict()}
-        print_json(summary.to_dict() | models)
+        print_json(summary.to_dict() | told(spent))
         return
     from simulation.cli.calling import program_words
     from simulation.cli.closing import closing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulation.cli.text import explained, many, paragraph, percent, plain
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 _LISTED = 5  # personas in quarantine that are named
 _UNANSWERED = ("probe", "survey", "interview")  # purposes that nothing stands in for
+
+
+def told(spent: Spending | None) -> dict[str, Any]:
+    """Return what JSON says about language models; nothing where there were none."""
+    return {} if spent is None else {"language_models": spent.to_dict()}
 
 
 def spent_on(spent: Spending) -> Iterator[str]:

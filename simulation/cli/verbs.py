@@ -11,6 +11,8 @@ import click
 
 VERBS = {
     "run": "Run a scenario and write its run database.",
+    "resume": "Go on with a run that stopped.",
+    "fork": "Branch a run at a tick: same history, another future.",
     "init": "Write a commented scenario to start from.",
     "validate": "Check a scenario without running it.",
     "estimate": "Say what language models will take, before anything is spent.",
@@ -18,7 +20,8 @@ VERBS = {
     "schema": "Print the JSON Schema of a scenario, for editors.",
     "tables": "Say what the tables and columns of a run mean.",
     "sql": "Put a SQL query to a run database.",
-    "compare": "Say where runs part and by how much they differ.",
+    "sweep": "Run a scenario with every combination of settings and every seed.",
+    "compare": "Say where two runs part, or whether groups of runs differ beyond chance.",
     "study": "Repeat an experiment of the sources, with tables and a picture.",
 }
 

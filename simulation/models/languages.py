@@ -42,7 +42,7 @@ def connect(
     streams: Streams,
     *,
     recorded: Recorded | None = None,
-    spent_before: Spend = NOTHING,
+    spent_before: Spend | None = None,
 ) -> Languages:
     """Return the language models of a scenario that names some.
 
@@ -61,7 +61,7 @@ def connect(
         limits=Limits(**scenario.budget.model_dump()),
         streams=streams,
         recorded=recorded,
-        spent_before=spent_before,
+        spent_before=spent_before or NOTHING,
     )
     askers: dict[Tier, Asker] = {}
     for tier, spec in scenario.languages.items():

@@ -9,7 +9,7 @@ from simulation.ontology.attributes import (
     Level,
     ProbeQuestion,
 )
-from simulation.ontology.loading import from_bytes, load, shipped
+from simulation.ontology.loading import from_bytes, load, shipped, shipped_file
 from simulation.ontology.ontology import Ontology
 from simulation.ontology.portraits import Portraits
 
@@ -24,4 +24,5 @@ __all__ = [
     "from_bytes",
     "load",
     "shipped",
+    "shipped_file",
 ]

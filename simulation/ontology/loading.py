@@ -38,6 +38,11 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 
 
+def shipped_file(name: str) -> Path:
+    """Return the file of an ontology that comes with the engine; of a name in `shipped()`."""
+    return _folder() / f"{name}.yaml"
+
+
 def load(name_or_path: str | Path, *, path: Path | None = None) -> Ontology:
     """Return an ontology by the name of a shipped one, or from a file.
 
@@ -54,7 +59,7 @@ def load(name_or_path: str | Path, *, path: Path | None = None) -> Ontology:
             message = f'"{name}" does not ship; those that do are {listed(names)}'
             problem = Problem(where="ontology", message=message + did_you_mean(name, names))
             raise ScenarioError(f'ontology "{name}"', [problem])
-        path = _folder() / f"{name}.yaml"
+        path = shipped_file(name)
     try:
         data = path.read_bytes()
     except OSError as error:

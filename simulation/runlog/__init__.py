@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from simulation.runlog.calls import call_records
 from simulation.runlog.header import STATUSES, RunHeader, RunInfo
+from simulation.runlog.history import History
 from simulation.runlog.reader import Column, QueryResult, RunFile, Table
 from simulation.runlog.reference import reference
 from simulation.runlog.schema import SCHEMA_VERSION
@@ -13,6 +15,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "STATUSES",
     "Column",
+    "History",
     "QueryResult",
     "RunFile",
     "RunHeader",
@@ -20,6 +23,7 @@ __all__ = [
     "RunWriter",
     "Signals",
     "Table",
+    "call_records",
     "check_free",
     "reference",
 ]

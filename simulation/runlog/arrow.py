@@ -88,3 +88,16 @@ def arrow_strings(values: Sequence[Any]) -> pa.Array:
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
+
+
+def arrow_bytes(values: Sequence[bytes]) -> pa.Array:
+    """Return byte strings as an Arrow array.
+
+    Raises:
+        ValueError: all are more than 2 GiB.
+    """
+    ends = np.cumsum([0, *map(len, values)])
+    if ends[-1] > _MOST_BYTES:
+        raise ValueError("bytes of more than 2 GiB in one column")
+    offsets, data = pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(values))
+    return pa.Array.from_buffers(pa.binary(), len(values), [None, offsets, data])

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulation.records import Coded
-from simulation.runlog.arrow import arrow_array, arrow_strings
+from simulation.runlog.arrow import arrow_array, arrow_bytes, arrow_strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _ARROW_TYPES = {
     "BIGINT": pa.int64(),
+    "BLOB": pa.binary(),
     "BIGINT[]": pa.list_(pa.int64()),
     "BOOLEAN": pa.bool_(),
     "DOUBLE": pa.float64(),
@@ -115,6 +116,8 @@ def _nan(values: np.ndarray) -> np.ndarray | None:
 def _sequence(values: Sequence[Any], arrow_type: pa.DataType) -> pa.Array:
     if pa.types.is_string(arrow_type):
         return arrow_strings(values)
+    if pa.types.is_binary(arrow_type):
+        return arrow_bytes(values)
     if pa.types.is_list(arrow_type):
         offsets = np.cumsum([0, *(len(each or ()) for each in values)])
         flat = np.array([x for each in values for x in each or ()])

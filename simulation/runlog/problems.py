@@ -48,7 +48,8 @@ def cannot_open(path: Path, error: Exception) -> RunFileError:
     if holder:
         return RunFileError(
             f"{path} is in use by process {holder['pid']} ({holder['program']}): one process at "
-            "a time can use a run that is still being written; wait until it ends, or stop it"
+            "a time can use a run that is still being written; wait until it ends, stop it, or "
+            "begin runs with --snapshot FILE to have a copy to look at"
         )
     if "different configuration" in said:
         return RunFileError(f"{path} is being written by this very process; close it first")
@@ -59,6 +60,17 @@ def cannot_open(path: Path, error: Exception) -> RunFileError:
     return RunFileError(f"{path} cannot be opened: {said}")
 
 
+def cannot_reopen(path: Path, error: Exception) -> RunFileError:
+    """Return the error for a file that DuckDB does not open for writing."""
+    if _READ_ONLY.search(str(error)):
+        return RunFileError(
+            f"{path} cannot be opened for writing: you may not write there, or the disk is read-"
+            "only. It is as it was; copy it, with its .wal file if there is one, to where you may"
+        )
+    return cannot_open(path, error)
+
+
+_READ_ONLY = re.compile("Permission denied|Read-only file system|read-only mode")
 _CUT_SHORT = "Could not read enough bytes"
 _DAMAGE = re.compile(rf"not a valid DuckDB database|[Cc]orrupt|{_CUT_SHORT}|deserializ", re.ASCII)
 

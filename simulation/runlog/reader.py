@@ -103,7 +103,7 @@ class RunFile:
                 raise problems.cannot_open(path, error) from error
         try:
             with reading(path):
-                _check_version(connection, path)
+                check_version(connection, path)
                 return cls(connection, path)
         except (
             AttributeError,
@@ -166,8 +166,10 @@ class RunFile:
             truncated=limit is not None and len(rows) > limit,
         )
 
-    def arrow(self, sql: str) -> Any:
+    def arrow(self, sql: str, *, parameters: Sequence[Any] = ()) -> Any:
         """Run one SELECT and return the whole answer as a `pyarrow.Table`.
+
+        parameters: values for its `?`.
 
         Raises:
             UsageError: the statement is no SELECT, or is wrong.
@@ -176,7 +178,7 @@ class RunFile:
         with self._asking(sql) as cursor:
             if self._check_reads(cursor, sql) is not duckdb.StatementType.SELECT:
                 raise UsageError("only the answer to a SELECT can be had as a table")
-            return cursor.sql(sql).to_arrow_table()
+            return cursor.sql(sql, params=list(parameters)).to_arrow_table()
 
     def close(self) -> None:
         """Close the file."""
@@ -267,7 +269,13 @@ def reading(path: Path | None) -> Iterator[None]:
             raise problems.damaged(path, error) from error
 
 
-def _check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+def check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Check that a file is a run database, and of a layout that is known.
+
+    Raises:
+        RunFileError: it is not.
+        duckdb.Error: it is damaged.
+    """
     try:
         found = connection.execute("SELECT CAST(schema_version AS INTEGER) FROM run").fetchall()
     except duckdb.Error as error:

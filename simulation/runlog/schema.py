@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def layout() -> str:

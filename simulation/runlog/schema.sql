@@ -1,4 +1,4 @@
--- The layout of a run database, version 1. docs/run-database.md explains it; docs/adr/0005 says why.
+-- The layout of a run database, version 2. docs/run-database.md explains it; docs/adr/0005 says why.
 -- No keys and no indexes: rows are only ever appended in bulk, and an index would cost more than it
 -- finds. NOT NULL stands wherever a missing value would be a defect of the writer.
 
@@ -46,8 +46,37 @@ COMMENT ON COLUMN run.encoder IS 'name of the sentence encoder';
 COMMENT ON COLUMN run.encoder_sha256 IS 'SHA-256 of the encoder''s table or weights; NULL where it has none';
 COMMENT ON COLUMN run.models IS 'language models by tier: provider, model and settings; never a key';
 COMMENT ON COLUMN run.packages IS 'versions of Python and of the packages that shape results';
-COMMENT ON COLUMN run.parent_run_id IS 'the run that this one was forked from; NULL for none, as always in this version';
-COMMENT ON COLUMN run.forked_at_tick IS 'last tick shared with the parent run; NULL for none, as always in this version';
+COMMENT ON COLUMN run.parent_run_id IS 'the run that this one was forked from; NULL for none';
+COMMENT ON COLUMN run.forked_at_tick IS 'last tick shared with the parent run; NULL for none';
+
+CREATE TABLE resumes (
+    resume_no INTEGER NOT NULL,
+    resumed_at TIMESTAMP NOT NULL,
+    after_tick INTEGER NOT NULL,
+    engine_version VARCHAR NOT NULL,
+    settings VARCHAR[] NOT NULL,
+    packages JSON NOT NULL
+);
+COMMENT ON TABLE resumes IS 'One row per time that a run which had stopped was taken up again.';
+COMMENT ON COLUMN resumes.resume_no IS 'number of the resumption, from 1';
+COMMENT ON COLUMN resumes.resumed_at IS 'when, UTC';
+COMMENT ON COLUMN resumes.after_tick IS 'last tick that the file held then; it was gone on from there';
+COMMENT ON COLUMN resumes.engine_version IS 'version of the package that went on';
+COMMENT ON COLUMN resumes.settings IS 'what --set changed for the rest of the run, path=value, in order';
+COMMENT ON COLUMN resumes.packages IS 'versions of the packages that shape results, then';
+
+CREATE TABLE sources (
+    name VARCHAR NOT NULL,
+    file VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    content BLOB NOT NULL
+);
+COMMENT ON TABLE sources IS
+    'Files that a run needs to go on, whole: the ontology, and word norms or coefficients that the scenario names.';
+COMMENT ON COLUMN sources.name IS 'key of the scenario that names it, such as ontology';
+COMMENT ON COLUMN sources.file IS 'name of the file, without its folder';
+COMMENT ON COLUMN sources.sha256 IS 'SHA-256 of the content, hexadecimal';
+COMMENT ON COLUMN sources.content IS 'the bytes of the file; decode(content) shows text';
 
 CREATE TABLE personas (
     persona_id VARCHAR NOT NULL,
@@ -122,7 +151,8 @@ CREATE TABLE stimuli (
     text VARCHAR NOT NULL,
     claim_id VARCHAR,
     stance DOUBLE,
-    credibility DOUBLE
+    credibility DOUBLE,
+    stream_index INTEGER NOT NULL
 );
 COMMENT ON TABLE stimuli IS 'Events of the scenario: one row per event.';
 COMMENT ON COLUMN stimuli.stimulus_id IS 'id of the event';
@@ -133,6 +163,7 @@ COMMENT ON COLUMN stimuli.text IS 'what is said';
 COMMENT ON COLUMN stimuli.claim_id IS 'claim that it is about; NULL for none';
 COMMENT ON COLUMN stimuli.stance IS 'what it says about the claim: -1 denies, 1 affirms; NULL for none';
 COMMENT ON COLUMN stimuli.credibility IS 'how far its source is believed, [0, 1]';
+COMMENT ON COLUMN stimuli.stream_index IS 'index of the random draws of who is shown it; of no other event of this run';
 
 CREATE TABLE posts (
     post_id BIGINT NOT NULL,
@@ -143,8 +174,10 @@ CREATE TABLE posts (
     claim_id VARCHAR,
     text VARCHAR NOT NULL,
     valence DOUBLE,
+    credibility DOUBLE NOT NULL,
     addressee VARCHAR,
-    stimulus_id VARCHAR
+    stimulus_id VARCHAR,
+    embedding_id BIGINT NOT NULL
 );
 COMMENT ON TABLE posts IS
     'Everything published: posts, comments, replies, quotes, reposts, questions, answers, complaints and stimuli.';
@@ -157,8 +190,10 @@ COMMENT ON COLUMN posts.parent_id IS 'the post that it answers, quotes or repeat
 COMMENT ON COLUMN posts.claim_id IS 'claim that it is about; NULL for none';
 COMMENT ON COLUMN posts.text IS 'what is said';
 COMMENT ON COLUMN posts.valence IS 'for or against its claim: -1 against, 1 for; NULL for none';
+COMMENT ON COLUMN posts.credibility IS 'how far it is believed, [0, 1]';
 COMMENT ON COLUMN posts.addressee IS 'persona that it is addressed to; NULL for everyone who follows the author';
 COMMENT ON COLUMN posts.stimulus_id IS 'the scenario''s event that it is; NULL for a post by a persona';
+COMMENT ON COLUMN posts.embedding_id IS 'vector of its text in embeddings';
 
 CREATE TABLE exposures (
     tick INTEGER NOT NULL,
@@ -265,6 +300,8 @@ COMMENT ON COLUMN memories.evicted_tick IS 'tick at whose end it was forgotten; 
 
 CREATE TABLE embedding_rows (
     embedding_id BIGINT NOT NULL,
+    tick INTEGER NOT NULL,
+    text VARCHAR NOT NULL,
     text_sha256 VARCHAR NOT NULL,
     quantised TINYINT[] NOT NULL,
     scale FLOAT NOT NULL
@@ -272,6 +309,8 @@ CREATE TABLE embedding_rows (
 COMMENT ON TABLE embedding_rows IS
     'Storage of the view embeddings: one row per distinct embedded text, quantised to int8.';
 COMMENT ON COLUMN embedding_rows.embedding_id IS 'id of the embedded text';
+COMMENT ON COLUMN embedding_rows.tick IS 'tick in which the text was first met; 0 is the start';
+COMMENT ON COLUMN embedding_rows.text IS 'the text';
 COMMENT ON COLUMN embedding_rows.text_sha256 IS 'SHA-256 of the text''s UTF-8 bytes, hexadecimal';
 COMMENT ON COLUMN embedding_rows.quantised IS 'the vector divided by scale; as many entries as the encoder is wide';
 COMMENT ON COLUMN embedding_rows.scale IS 'factor from quantised to the vector, > 0';
@@ -364,6 +403,23 @@ COMMENT ON COLUMN affects.dominance IS 'after personality, [0, 1]';
 COMMENT ON COLUMN affects.state_valence IS 'affective state afterwards, [-1, 1]';
 COMMENT ON COLUMN affects.state_arousal IS 'affective state afterwards, [0, 1]';
 COMMENT ON COLUMN affects.state_dominance IS 'affective state afterwards, [0, 1]';
+
+CREATE TABLE appraisals (
+    embedding_id BIGINT NOT NULL,
+    tick INTEGER NOT NULL,
+    valence DOUBLE NOT NULL,
+    arousal DOUBLE NOT NULL,
+    dominance DOUBLE NOT NULL,
+    error VARCHAR
+);
+COMMENT ON TABLE appraisals IS
+    'Raw affects of texts, before any personality: one row per text that was appraised; none in a run without personality.';
+COMMENT ON COLUMN appraisals.embedding_id IS 'the text, in embeddings';
+COMMENT ON COLUMN appraisals.tick IS 'tick in which it was appraised';
+COMMENT ON COLUMN appraisals.valence IS '[-1, 1]';
+COMMENT ON COLUMN appraisals.arousal IS '[0, 1]';
+COMMENT ON COLUMN appraisals.dominance IS '[0, 1]';
+COMMENT ON COLUMN appraisals.error IS 'why it could not be appraised and has neutral values; NULL for nothing';
 
 CREATE TABLE reflections (
     tick INTEGER NOT NULL,

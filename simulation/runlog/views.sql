@@ -380,11 +380,15 @@ COMMENT ON COLUMN posts_reach.total_change IS 'sum of the sizes of those changes
 CREATE VIEW embeddings AS
 SELECT
     embedding_id,
+    tick,
+    text,
     text_sha256,
     list_transform(quantised, lambda entry: CAST(entry AS FLOAT) * scale) AS vector
 FROM embedding_rows;
 COMMENT ON VIEW embeddings IS 'Vectors of all distinct embedded texts: memories, stimuli and queries.';
 COMMENT ON COLUMN embeddings.embedding_id IS 'id of the embedded text';
+COMMENT ON COLUMN embeddings.tick IS 'tick in which the text was first met; 0 is the start';
+COMMENT ON COLUMN embeddings.text IS 'the text';
 COMMENT ON COLUMN embeddings.text_sha256 IS 'SHA-256 of the text''s UTF-8 bytes, hexadecimal';
 COMMENT ON COLUMN embeddings.vector IS 'the vector, as wide as the encoder: quantised * scale in single precision';
 

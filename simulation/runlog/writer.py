@@ -8,6 +8,7 @@ happens at creation, at the end, and in between only for every 256 MB of log.
 from __future__ import annotations
 
 import contextlib
+import json
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,14 +19,15 @@ import numpy as np
 
 from simulation.errors import RunFileError
 from simulation.runlog import problems
-from simulation.runlog.columns import arrow_table
+from simulation.runlog.columns import arrow_table, storable_json
+from simulation.runlog.copying import copy_file, copy_history
 from simulation.runlog.header import STATUSES
 from simulation.runlog.names import absolute, check_local
-from simulation.runlog.reader import RunFile
+from simulation.runlog.reader import RunFile, check_version, reading
 from simulation.runlog.schema import CONNECTION, SCHEMA_VERSION, layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -37,6 +39,7 @@ _UPDATES = {  # rows that change a column of others: the table, and the column t
     "evictions": ("memories", "memory_id"),
     "quarantines": ("personas", "persona_id"),
 }
+_FORKING = {key: value for key, value in _WRITING.items() if key != "enable_external_access"}
 _STORED_AS = {"embeddings": "embedding_rows"}  # `embeddings` is a view of the quantised rows
 
 
@@ -54,13 +57,16 @@ class RunWriter:
         self._connection = connection
         self._finished = False
         self._folders: list[Path] = []  # made for this file
-        self._calls = 0  # rows of model_calls
+        self._calls = 0  # the last id in model_calls
         self._types: dict[str, dict[str, str]] = {}
         columns = connection.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
         )
         for table, column, kind in columns.fetchall():
             self._types.setdefault(table, {})[column] = kind
+        if "model_calls" in self._types:
+            most = connection.execute("SELECT max(call_id) FROM model_calls").fetchone()
+            self._calls = int(most[0] or 0) if most else 0
 
     @classmethod
     def create(cls, path: Path | str | None, run: RunHeader) -> Self:
@@ -76,11 +82,76 @@ class RunWriter:
             connection = duckdb.connect(":memory:", config=_WRITING)
             _lay_out(connection, run)
             return cls(connection, None)
+        return cls._made(Path(path), lambda connection: _lay_out(connection, run), _WRITING)
+
+    @classmethod
+    def fork(
+        cls, path: Path | str, run: RunHeader, *, parent: Path, rows: Sequence[Rows] = ()
+    ) -> Self:
+        """Make a run database that holds the history it shares with another run, and open it.
+
+        run: names the parent run and the last tick shared.  parent: its file, which nobody writes.
+        rows: what else is known from the start, such as events to come.
+
+        Raises:
+            RunFileError: the file exists, or cannot be written, or the parent not be read;
+                nothing is left behind.
+        """
+
+        def fill(connection: duckdb.DuckDBPyConnection) -> None:
+            tick = run.forked_at_tick or 0
+            _lay_out(connection, run)
+            copy_history(connection, parent, tick)
+            connection.execute("UPDATE run SET last_tick = ?", [tick])
+            draft = cls(connection, None)
+            with draft._transaction():
+                for part in rows:
+                    draft._put(part, 0.0)
+
+        writer = cls._made(Path(path), fill, _FORKING)
+        writer.last_tick = run.forked_at_tick or 0
+        return writer
+
+    @classmethod
+    def reopen(cls, path: Path | str) -> Self:
+        """Open a run database to go on with it; nothing in it is changed yet, see `resumed`.
+
+        Raises:
+            RunFileError: there is no such file, it is no run database, is damaged, cannot be
+                written, is in use by another process, or has a newer layout.
+        """
         path = Path(path)
+        name = absolute(path)
+        if not path.is_file():
+            raise problems.missing(path)
+        with problems.interruptible():
+            try:
+                connection = duckdb.connect(name, config=_WRITING)
+            except duckdb.Error as error:
+                raise problems.cannot_reopen(path, error) from error
+        try:
+            with reading(path):
+                check_version(connection, path)
+                writer = cls(connection, path)
+                found = connection.execute("SELECT last_tick FROM run").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        writer.last_tick = int(found[0]) if found else -1
+        writer._finished = True  # as long as nothing is changed, a failure changes no mark either
+        return writer
+
+    @classmethod
+    def _made(
+        cls,
+        path: Path,
+        fill: Callable[[duckdb.DuckDBPyConnection], None],
+        config: Mapping[str, Any],
+    ) -> Self:
         check_free(path)
         folders = _missing_folders(path)
         try:
-            writer = cls(_create_file(path, run), path)
+            writer = cls(_create_file(path, fill, config), path)
         except (OSError, duckdb.Error) as error:
             _remove_empty(folders)
             raise problems.cannot_write(path, "a new run", error) from error
@@ -128,6 +199,49 @@ class RunWriter:
         except duckdb.Error as error:
             raise problems.cannot_write(self.path, "calls to a model", error) from error
         self._calls += len(calls)
+
+    def resumed(
+        self, *, engine_version: str, settings: Sequence[str], packages: Mapping[str, str]
+    ) -> None:
+        """Note that a run goes on: it is `running` again, and table `resumes` says since when.
+
+        engine_version, packages: what goes on.  settings: what changes for the rest.
+
+        Raises:
+            RunFileError: the file could not be written; it is as it was.
+        """
+        number = "(SELECT count(*) + 1 FROM resumes)"
+        values = [
+            _utc_now(),
+            self.last_tick,
+            engine_version,
+            list(settings),
+            storable_json(json.dumps(dict(packages), sort_keys=True)),
+        ]
+        try:
+            with problems.interruptible(), self._transaction():
+                self._connection.execute(
+                    f"INSERT INTO resumes VALUES ({number}, ?, ?, ?, ?, ?)",  # noqa: S608 - our own words
+                    values,
+                )
+                self._connection.execute("UPDATE run SET status = 'running', finished_at = NULL")
+        except duckdb.Error as error:
+            raise problems.cannot_write(self.path, "the resumption", error) from error
+        self._finished = False
+
+    def snapshot(self, target: Path) -> None:
+        """Replace `target` by a copy of the run as it is now, which any process can read.
+
+        Raises:
+            RunFileError: the copy could not be written; an earlier one is as it was.
+        """
+        if self.path is None:
+            raise ValueError("a run in memory has no file to copy")
+        try:
+            self._connection.execute("CHECKPOINT")
+        except duckdb.Error as error:
+            raise problems.cannot_write(self.path, "the snapshot", error) from error
+        copy_file(Path(absolute(self.path)), Path(absolute(target)))
 
     def finish(self, status: str) -> None:
         """Set the run's status and time of end, and fold the write-ahead log into the file.
@@ -263,14 +377,18 @@ def check_free(path: Path) -> None:
         raise problems.leftover_wal(path)
 
 
-def _create_file(path: Path, run: RunHeader) -> duckdb.DuckDBPyConnection:
+def _create_file(
+    path: Path,
+    fill: Callable[[duckdb.DuckDBPyConnection], None],
+    config: Mapping[str, Any],
+) -> duckdb.DuckDBPyConnection:
     """Make the file under a passing name and then give it its own, so that it is never half."""
     path = Path(absolute(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{uuid.uuid4().hex}.new")
     try:
-        with duckdb.connect(str(draft), config=_WRITING) as connection:
-            _lay_out(connection, run)
+        with duckdb.connect(str(draft), config=dict(config)) as connection:
+            fill(connection)
         _rename(draft, path)
     finally:
         _unlink(draft)

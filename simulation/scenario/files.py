@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from simulation.spelling import nearest
 from simulation.yaml_reading import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from simulation.scenario.draft import Draft
     from simulation.yaml_reading import KeyPath
@@ -35,20 +35,25 @@ class Finder:
     """Finds the files of one scenario.
 
     folder: the scenario's own, None for a text without one.  allowed: more files and folders that
-    may be read.  from_setting: whether a key path was set on the command line.
+    may be read.  from_setting: whether a key path was set on the command line.  given: files by
+    key path that stand for what the scenario names; None for one that is not needed.
     """
 
     folder: Path | None
     allowed: tuple[Path, ...]
     from_setting: Callable[[KeyPath], bool]
+    given: Mapping[str, Path | None] = field(default_factory=dict)
 
     def find(self, draft: Draft) -> tuple[dict[str, Path], list[tuple[KeyPath, str]]]:
         """Return the resolved files by key path, and the problems."""
-        files: dict[str, Path] = {}
+        files = {key: path for key, path in self.given.items() if path is not None}
         problems: list[tuple[KeyPath, str]] = []
         for place, name, folders_too in self._named(draft):
+            key = ".".join(map(str, place))
+            if key in self.given:
+                continue
             try:
-                files[".".join(map(str, place))] = self.resolve(place, name, folders_too)
+                files[key] = self.resolve(place, name, folders_too)
             except (OSError, ValueError, RuntimeError) as error:
                 problems.append((place, _said(error)))
         return files, problems

@@ -174,18 +174,22 @@ def load_text(
     folder: Path | None = None,
     settings: Sequence[str] = (),
     access: Access = OWN_ONLY,
+    given: Mapping[str, Path | None] = MappingProxyType({}),
 ) -> Loaded:
     """Return the scenario of a text.
 
     name: what error messages call it.  folder: where its relative paths start and what it may
     read; without one it may name no files but those that `settings` or `access` allow.
+    given: files by key path to take in place of those it names; None for one that is not needed.
 
     Raises:
         ScenarioError: with every problem.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     home = None if folder is None else Path(folder).resolve()
-    return _load(text, name=name, path=None, folder=home, settings=settings, access=access)
+    return _load(
+        text, name=name, path=None, folder=home, settings=settings, access=access, given=given
+    )
 
 
 def load_scenario(
@@ -209,6 +213,7 @@ def _load(
     folder: Path | None,
     settings: Sequence[str],
     access: Access,
+    given: Mapping[str, Path | None] = MappingProxyType({}),
 ) -> Loaded:
     try:
         plain = read_plain_yaml(text)
@@ -229,6 +234,7 @@ def _load(
         folder=folder,
         allowed=access.allow_paths,
         from_setting=lambda place: lies_in(place, set_paths),
+        given=given,
     )
     files, unusable = finder.find(draft)
     problems = plain.problems + [

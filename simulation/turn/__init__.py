@@ -7,7 +7,7 @@ each persona's own rows, and what it publishes, which others see in the next tic
 from __future__ import annotations
 
 from simulation.turn.controller import ModelController, faults_of
-from simulation.turn.prepare import Turns, arrive, prepare
+from simulation.turn.prepare import Turns, arrive, prepare, shown_to
 from simulation.turn.probing import probe
 from simulation.turn.quarantine import note_failures
 from simulation.turn.react import react
@@ -29,6 +29,7 @@ __all__ = [
     "react",
     "reflect",
     "settle",
+    "shown_to",
     "survey",
     "survey_notes",
 ]

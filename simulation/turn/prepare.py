@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulation.active import Controller
+    from simulation.models.base import Cast
     from simulation.recall import Recalled
     from simulation.records import BoolArray, FloatArray, IntArray
     from simulation.rng import Streams
     from simulation.scenario import Scenario
     from simulation.search import Decisions
     from simulation.turn.feel import Feelings
-    from simulation.world import World
+    from simulation.world import Event, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +72,15 @@ def arrive(world: World, streams: Streams, tick: int) -> IntArray:
             "credibility": np.array([event.credibility for _, event in events], dtype=np.float64),
         },
     )
-    for post, (i, event) in zip(ids.tolist(), events, strict=True):
-        draw = streams.uniform("reach", tick=tick, keys=world.cast.keys, index=i)
-        world.shown[post] = event.audience & (draw < event.reach)
+    for post, (_, event) in zip(ids.tolist(), events, strict=True):
+        world.shown[post] = shown_to(world.cast, streams, event)
     return ids
+
+
+def shown_to(cast: Cast, streams: Streams, event: Event) -> BoolArray:
+    """Return who is shown an event, (P,): a draw of its own stream, within its audience."""
+    draw = streams.uniform("reach", tick=event.tick, keys=cast.keys, index=event.index)
+    return np.asarray(event.audience & (draw < event.reach))
 
 
 def prepare(

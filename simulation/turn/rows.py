@@ -211,6 +211,8 @@ def post_rows(world: World, ids: IntArray) -> records.Posts:
         claim_id=records.Coded(codes=claim, names=world.cast.claims),
         text=[world.texts[i] for i in posts.integers("text")[ids].tolist()],
         valence=posts.floats("stance")[ids],
+        credibility=posts.floats("credibility")[ids],
         addressee=persona_column(world, posts.integers("addressee")[ids]),
         stimulus_id=stimulus_column(world, ids),
+        embedding_id=posts.integers("text")[ids],
     )

@@ -118,8 +118,10 @@ def tick(number: int, ids: list[str], rng: np.random.Generator) -> records.TickR
             claim_id=texts(each % 3, ["C1", "C2", "C3"]),
             text=words,
             valence=some(people),
+            credibility=some(people),
             addressee=texts(none, []),
             stimulus_id=texts(none, []),
+            embedding_id=first + each,
         ),
         records.Turns(
             tick=at(1),
@@ -166,6 +168,8 @@ def tick(number: int, ids: list[str], rng: np.random.Generator) -> records.TickR
         ),
         records.Embeddings(
             embedding_id=first + each,
+            tick=at(1),
+            text=words,
             text_sha256=digests,
             quantised=rng.integers(-127, 128, (people, WIDTH), dtype=np.int8),
             scale=some(people).astype(np.float32),

@@ -1,0 +1,120 @@
+"""`simulation fork`: branch a run at a tick."""
+
+# ruff: noqa: PLC0415 - the engine is imported when it runs, so that --help answers at once
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulation.cli.options import (
+    access,
+    access_options,
+    debug_option,
+    examples,
+    json_option,
+    run_argument,
+    set_option,
+    snapshot_options,
+    version_option,
+)
+from simulation.cli.spent import told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulation.scenario import Access
+
+
+@click.command(
+    "fork",
+    epilog=examples(
+        "simulation fork runs/protein_bar-seed7.duckdb --at 10 --set feed.size=2",
+        "simulation fork runs/protein_bar-seed7.duckdb --at 30 --set horizon=60",
+        "simulation fork a.duckdb --at 10 --out b.duckdb --set stimuli[2].credibility=0.1",
+    ),
+)
+@run_argument
+@click.option(
+    "--at", type=click.IntRange(min=0), required=True, metavar="T", help="The last tick shared."
+)
+@set_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The run database to write; it must not exist. Default: a new file in runs/.",
+)
+@version_option
+@snapshot_options
+@access_options
+@click.option("--quiet", is_flag=True, help="No progress; print only the path of the run.")
+@json_option
+@debug_option
+def command(
+    *,
+    run: Path,
+    at: int,
+    settings: tuple[str, ...],
+    out: Path | None,
+    any_version: bool,
+    snapshot: Path | None,
+    snapshot_every: int,
+    allow_paths: tuple[Path, ...],
+    allow_hosts: tuple[str, ...],
+    key_for: tuple[str, ...],
+    no_price: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Branch a run: share its history up to tick T, and go on from there with the same chance.
+
+    With nothing set it repeats the run. What is set acts after T; what made the ticks up to T
+    cannot be set. The run itself is only read.
+    """
+    from simulation.analysis.spending import spending
+    from simulation.analysis.summary import summarise
+    from simulation.cli.progress import progress
+    from simulation.runlog import check_free
+    from simulation.runs import Snapshot, fork
+
+    if out is not None:
+        check_free(out)
+    allowed = access(allow_paths, allow_hosts, key_for, no_price)
+    name, horizon = _plan(run, settings, allowed)
+    kept = Snapshot(path=snapshot, every=snapshot_every) if snapshot else None
+    with progress(name, horizon, quiet=quiet or as_json, after=at) as shown:
+        path = fork(
+            run,
+            at=at,
+            settings=settings,
+            out=out,
+            access=allowed,
+            any_version=any_version,
+            on_tick=shown.tick,
+            snapshot=kept,
+        )
+    if quiet and not as_json:
+        click.echo(str(path))
+        return
+    summary, spent = summarise(path), spending(path)
+    if as_json:
+        from simulation.cli.text import print_json
+
+        print_json(summary.to_dict() | told(spent))
+        return
+    from simulation.cli.closing import closing
+
+    click.echo(closing(summary, (), "", spent, parent=str(run)))
+
+
+def _plan(run: Path, settings: Sequence[str], allowed: Access) -> tuple[str, int]:
+    """Return the name and the horizon of the fork, for the progress."""
+    from simulation.rebuilding import stored_scenario
+    from simulation.runlog import RunFile
+
+    with RunFile.open(run) as opened:
+        scenario = stored_scenario(opened, settings, access=allowed).scenario
+    return scenario.name, scenario.horizon
