@@ -8,6 +8,7 @@ import pytest
 from answering_server import answering, clumsy, longest, shortest
 from hypothesis import given
 from hypothesis import strategies as st
+from local_model import local_server
 from small import small
 
 from simulation.calls.base import Call
@@ -56,7 +57,7 @@ ASKING: dict[str, Any] = {
 def asking(url: str = "http://127.0.0.1:9/v1", **changes: Any) -> Loaded:
     model = {"provider": "openai", "model": "parrot", "base_url": url, "price": PRICE}
     models = {"cheap": model, "frontier": model | {"max_tokens": 300}}
-    return small(models=models, **(SMALLER | changes))
+    return small(**({"models": models} | SMALLER | changes))
 
 
 def spent(path: Path) -> dict[str, dict[str, float]]:
@@ -84,11 +85,44 @@ def test_what_a_run_takes_lies_within_its_estimate(
         loaded = asking(url, **changes)
         found = estimate(loaded)
         took = spent(simulate(loaded, out=tmp_path / "run.duckdb"))
-    assert {"turn", "reflection"} < took.keys() == {line.purpose for line in found.lines}
+    assert {"turn", "reflection"} < took.keys()
+    check(found, took)
+
+
+def check(found: Estimate, took: dict[str, dict[str, float]]) -> None:
+    """Hold what a run took against its estimate, purpose by purpose."""
+    assert took.keys() == {line.purpose for line in found.lines}
     for purpose, row in took.items():
         for what, value in row.items():
             span = estimated(found, purpose, what)
             assert span.low <= value <= span.high, (purpose, what, value, span)
+
+
+@pytest.mark.local_model
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_what_a_run_on_a_real_model_takes_lies_within_its_estimate(
+    name: str, tmp_path: Path
+) -> None:
+    few_calls: dict[str, Any] = {
+        "horizon": 2,
+        "population": {"size": 3},
+        "graph": {"kind": "none"},
+        "reflection": {"interval_min": 2, "interval_spread": 1},
+        "probes": {"every": 2, "share": 0.5},
+        "calls": {"concurrency": 4, "timeout": 600},
+    }
+    with local_server() as url:
+        model = {
+            "provider": name,
+            "model": "smollm2",
+            "base_url": f"{url}/v1" if name == "openai" else url,
+            "price": PRICE,
+            "max_tokens": 120,
+        }
+        loaded = asking(models={"cheap": model, "frontier": model}, **few_calls)
+        found = estimate(loaded)
+        took = spent(simulate(loaded, out=tmp_path / "run.duckdb"))
+    check(found, took)
 
 
 def test_turns_probes_and_surveys_are_known_exactly(tmp_path: Path) -> None:
