@@ -66,6 +66,7 @@ FORKABLE = (
     "reflection",
     "rule",
     "stimuli",
+    "surveys",
     "temperature",
 )
 """What a fork may have anew."""

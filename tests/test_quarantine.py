@@ -149,8 +149,10 @@ def test_the_file_says_who_is_in_quarantine_and_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Muted(Engine):
-        def __init__(self, *given: Any) -> None:
-            super().__init__(*given, backend=Mute(lambda who, tick: who == "p0001" and tick > 1))
+        def __init__(self, loaded: Any, seed: int | None = None, **_: Any) -> None:
+            super().__init__(
+                loaded, seed, backend=Mute(lambda who, tick: who == "p0001" and tick > 1)
+            )
 
     monkeypatch.setattr("simulation.runs.Engine", Muted)
     path = simulate(small(settings=["population.activity=1.0"]), out=tmp_path / "a.duckdb")

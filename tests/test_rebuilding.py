@@ -288,7 +288,7 @@ class Moody:
 
 def test_no_text_is_appraised_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     moody = Moody()
-    monkeypatch.setattr("simulation.engine._appraiser", lambda *_: moody)
+    monkeypatch.setattr("simulation.engine.Engine._appraiser", lambda *_: moody)
     loaded = small(population={"size": 8, "personality": {"kind": "attachment", "sample": True}})
     for engine, writer in running(loaded):
         before = len(moody.asked)

@@ -32,6 +32,8 @@ _ARRAYS = (
     "last_turn",
     "last_reflection",
     "decided",
+    "failing",
+    "quarantined",
     "state",
     "block",
 )
