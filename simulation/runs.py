@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simulation.executors import Executor
     from simulation.records import TickRecords
     from simulation.world import World
 
@@ -53,6 +54,7 @@ def simulate(
     settings: Sequence[str] = (),
     access: Access | None = None,
     on_tick: Callable[[TickRecords], None] | None = None,
+    executor: Executor | None = None,
 ) -> Path:
     """Run a scenario to its horizon and return the path of its run database.
 
@@ -60,6 +62,7 @@ def simulate(
     out: the file to write, which must not exist; default, a new file in `runs/`.
     settings: `path=value`, as with --set; only for a file.  access: what the scenario may read.
     on_tick: called after each tick is safely in the file, and for tick 0.
+    executor: works on large batches, default this process; it is not closed.
 
     In the main thread Ctrl-C, while it has Python's own handler, waits until DuckDB is done, and
     ends the run.
@@ -76,7 +79,7 @@ def simulate(
         try:
             with signals.may_strike():
                 loaded = _loaded(scenario, settings, access or Access())
-                engine = Engine(loaded, seed)
+                engine = Engine(loaded, seed, executor=executor)
         except KeyboardInterrupt:
             raise RunStoppedError("interrupted before tick 0; nothing was written") from None
         with contextlib.closing(engine):

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulation.cli.executing import executor_options
 from simulation.cli.options import (
     access,
     access_options,
@@ -22,6 +24,7 @@ from simulation.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.executors import ExecutorSpec
     from simulation.scenario import Loaded
 
 
@@ -62,6 +65,7 @@ class Seed(click.ParamType[int]):
     help="The run database to write; it must not exist. Default: a new file in runs/.",
 )
 @access_options
+@executor_options
 @click.option("--quiet", is_flag=True, help="No progress; print only the path of the run.")
 @json_option
 @debug_option
@@ -74,6 +78,7 @@ def command(
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
+    executor: ExecutorSpec,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -90,7 +95,7 @@ def command(
         check_free(out)
     allowed = access(allow_paths, allow_hosts, key_for)
     loaded = read(scenario, settings=settings, access=allowed)
-    path = _simulate(loaded, seed=seed, out=out, quiet=quiet or as_json)
+    path = _simulate(loaded, executor, seed=seed, out=out, quiet=quiet or as_json)
     if quiet and not as_json:
         click.echo(str(path))
         return
@@ -115,13 +120,19 @@ def command(
     click.echo(closing(summary, again, str(free_path(summary.scenario, other))))
 
 
-def _simulate(loaded: Loaded, *, seed: int | None, out: Path | None, quiet: bool) -> Path:
+def _simulate(
+    loaded: Loaded, executor: ExecutorSpec, *, seed: int | None, out: Path | None, quiet: bool
+) -> Path:
     from simulation.cli.progress import progress
+    from simulation.executors import load
     from simulation.runs import simulate
 
     scenario = loaded.scenario
-    with progress(scenario.name, scenario.horizon, quiet=quiet) as shown:
-        return simulate(loaded, seed=seed, out=out, on_tick=shown.tick)
+    with (
+        contextlib.closing(load(executor)) as workers,
+        progress(scenario.name, scenario.horizon, quiet=quiet) as shown,
+    ):
+        return simulate(loaded, seed=seed, out=out, on_tick=shown.tick, executor=workers)
 
 
 def _words(given: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:
