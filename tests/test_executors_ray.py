@@ -132,9 +132,7 @@ def test_a_node_of_another_version_is_refused_and_named(
     machine: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executor_ray, "PACKAGES", ("simulation", "numpy", "tokenizers", "nowhere"))
-    monkeypatch.setattr(
-        executor_ray, "versions", lambda: {"numpy": "9.9", "nowhere": "1.0"}
-    )
+    monkeypatch.setattr(executor_ray, "versions", lambda: {"numpy": "9.9", "nowhere": "1.0"})
     with pytest.raises(UsageError) as caught:
         load(ExecutorSpec(name="ray"))
     said = str(caught.value)

@@ -242,14 +242,14 @@ class RayExecutor:
         workers: parts at a time, >= 1.  processors: of the cluster.  own: Ray ends with this.
         """
         self.workers = workers
-        self._ray, self._own = ray, own
+        self.ray, self._own = ray, own
         # Where processors are the limit, a part waits for each, so that none waits for us.
         self._window = 2 * workers if workers >= processors else workers
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
 
     def share(self, value: Any) -> Any:
         """Return a handle for what many parts need; it goes to each worker process once."""
-        return self._ray.put((versions(), value))
+        return self.ray.put((versions(), value))
 
     def map(self, function: Callable[[Any, Any], R], shared: Any, parts: Iterable[Any]) -> list[R]:
         """Return function(value, part) of each part, in order; see `Executor.map`."""
@@ -263,25 +263,25 @@ class RayExecutor:
                 under_way[self._task.remote([shared], function, part)] = number
             while under_way:
                 self._take(under_way, done)
-        except self._ray.exceptions.RayError as error:
+        except self.ray.exceptions.RayError as error:
             raise RunStoppedError(f"Ray could not finish its work: {_line(error)}") from error
         finally:
             for task in under_way:
-                self._ray.cancel(task)
+                self.ray.cancel(task)
         return [done[number] for number in range(len(done))]
 
     def _take(self, under_way: dict[Any, int], done: dict[int, R]) -> None:
         """Wait for parts that are done, and take their answers."""
-        ready, _ = self._ray.wait(list(under_way), num_returns=1)
+        ready, _ = self.ray.wait(list(under_way), num_returns=1)
         for task in ready:
-            answer: R | Failed = self._ray.get(task)
+            answer: R | Failed = self.ray.get(task)
             done[under_way.pop(task)] = answered(answer)
 
     def close(self) -> None:
         """Leave the cluster; a Ray of our own ends."""
         if self._own:
             self._own = False
-            self._ray.shutdown()
+            self.ray.shutdown()
 
 
 _kept: dict[str, Any] = {}  # of a worker process: shared values by handle
