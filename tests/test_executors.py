@@ -20,13 +20,14 @@ from executing import (
     die,
     die_once,
     fail,
+    plain,
     process_of,
     scenario,
     shared_plus,
     survived,
     told,
 )
-from rule_requests import Town
+from rule_requests import Town, make_reflections
 from small import small
 
 from simulation import executors
@@ -320,6 +321,12 @@ def test_interviews_and_stand_ins_are_answered_as_by_the_model_itself() -> None:
     )
     spread = Distributed(rule, Local(), batch=1)
     assert spread.answer_interviews(asked).answer == rule.answer_interviews(asked).answer
+    failed = make_reflections(np.full((3, 6), 0.7), np.full((3, 6), 0.5))
+    for found, wanted in (
+        (spread.consolidate(failed), rule.consolidate(failed)),
+        (spread.reflect(failed), rule.reflect(failed)),
+    ):
+        assert plain(found) == plain(wanted)
 
 
 @pytest.mark.parametrize(

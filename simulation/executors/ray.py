@@ -274,8 +274,9 @@ class RayExecutor:
         """Wait for parts that are done, and take their answers."""
         ready, _ = self.ray.wait(list(under_way), num_returns=1)
         for task in ready:
+            number = under_way.pop(task)
             answer: R | Failed = self.ray.get(task)
-            done[under_way.pop(task)] = answered(answer)
+            done[number] = answered(answer)
 
     def close(self) -> None:
         """Leave the cluster; a Ray of our own ends."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from simulation.engine import Engine
 from simulation.executors import Executor, ExecutorSpec, load
@@ -25,6 +25,7 @@ from simulation.scenario import Access, Loaded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from executing import hand_back
 from rule_requests import Town
 
 from simulation.executors import portable
@@ -36,6 +37,7 @@ TRIPS = 20
 
 def main() -> None:
     """Time all executors that there are."""
+    os.environ["PYTHONPATH"] = sys.path[0]  # of workers
     personas, ticks, workers = (
         int(word) for word in (*sys.argv[1:], *("5000", "5", "2")[len(sys.argv) - 1 :])
     )
@@ -81,7 +83,7 @@ def compare(loaded: Loaded, crews: dict[str, Executor]) -> None:
         trip = empty(crew) * 1e3
         say(
             f"{name}: {wall / turns * 1e6:.0f} ms per 1,000 turns, {wall / min(clock[first]):.2f} "
-            f"of {first}; of the driver {own / turns * 1e6:.0f} ms, {own / min(driver[first]):.2f};"
+            f"of {first}; driver {own / turns * 1e6:.0f} ms, {own / min(driver[first]):.2f};"
             f" sent empty {trip:.1f} ms, {trip / (min(clock[first]) / turns * 1e6):.3f} of {first}"
         )
 
@@ -94,11 +96,6 @@ def empty(crew: Executor) -> float:
     started = time.perf_counter()
     crew.map(hand_back, shared, (portable.cut_turns(town, range(1_000)) for _ in range(TRIPS)))
     return (time.perf_counter() - started) / TRIPS
-
-
-def hand_back(_: Any, part: Any) -> Any:
-    """Return about what a model answers, by size: the columns of beliefs twice."""
-    return None if part is None else (part.beliefs, part.initial, part.row, part.tier)
 
 
 def say(line: str) -> None:
