@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,3 +148,28 @@ def survived(executor: Executor, mark: Path) -> tuple[list[Any], list[Any]]:
     )
     spread = executors.spread_model(deadly, executor)
     return told(loaded, executor, tiers=(spread, spread)), told(loaded, None)
+
+
+def interrupted(folder: Path, *options: str) -> tuple[int, str]:
+    """Strike Ctrl-C in a run of the command line, as a terminal does: to all of its processes.
+
+    Return its exit code and what it said on stderr; the file is out.duckdb.
+    """
+    (folder / "small.yaml").write_text(small().text, encoding="utf-8")
+    line = ["run", "small.yaml", "--out", "out.duckdb", *options]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "simulation", *line],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 60
+    while not (folder / "out.duckdb").exists():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    time.sleep(3)
+    os.killpg(program.pid, signal.SIGINT)
+    _, said = program.communicate(timeout=60)
+    return program.returncode, said

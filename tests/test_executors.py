@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from executing import (
     die,
     die_once,
     fail,
+    interrupted,
     plain,
     process_of,
     scenario,
@@ -51,10 +54,10 @@ from simulation.models.base import ProbeReplies, Rejection
 from simulation.models.interviews import InterviewRequests
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.rng import Streams
+from simulation.runlog import RunFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -208,7 +211,7 @@ def test_workers_end_with_a_parent_that_was_killed() -> None:
         "print(crew.map(process_of, crew.share(None), [0])[0], flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    here = os.path.dirname(__file__)  # noqa: PTH120 - as text
+    here = str(Path(__file__).parent)
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": here},
@@ -368,6 +371,19 @@ def test_a_run_that_asks_for_ray_without_it_says_what_to_install_and_writes_noth
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.yaml"]
 
 
+def test_the_page_on_executors_can_be_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(__file__).resolve().parents[1]
+    page = (root / "docs" / "executors.md").read_text("utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").symlink_to(root / "scenarios")
+    names: dict[str, Any] = {}
+    exec(block, names)  # noqa: S102 - the page's own code, as a reader runs it
+    assert names["path"].is_file()
+
+
 def test_the_command_line_runs_on_processes_to_the_same_digest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,3 +397,16 @@ def test_the_command_line_runs_on_processes_to_the_same_digest(
         text = capsys.readouterr().out
         digests.append(next(line for line in text.splitlines() if line.startswith("Digest")))
     assert digests[0] == digests[1]
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_run_on_processes_after_a_whole_tick(tmp_path: Path) -> None:
+    code, said = interrupted(
+        tmp_path, "--workers", "2", "--set", "population.size=2000", "--set", "horizon=500"
+    )
+    assert code == 1, said
+    assert "interrupted after tick" in said
+    assert "Traceback" not in said
+    with RunFile.open(tmp_path / "out.duckdb") as found:
+        assert found.run.status == "interrupted"
+        assert 0 <= found.run.last_tick < 500

@@ -19,6 +19,7 @@ from executing import (
     die,
     die_once,
     fail,
+    interrupted,
     process_of,
     scenario,
     shared_plus,
@@ -183,34 +184,23 @@ def test_ray_adds_no_word_to_what_a_run_prints(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_a_run_on_ray_after_a_whole_tick(tmp_path: Path) -> None:
-    (tmp_path / "small.yaml").write_text(small().text, encoding="utf-8")
-    line = ["run", "small.yaml", "--out", "out.duckdb", "--executor", "ray", "--workers", "1",
-            "--set", "population.size=2000", "--set", "horizon=500"]  # fmt: skip
-    program = subprocess.Popen(
-        [*PROGRAM, *line],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    code, said = interrupted(
+        tmp_path,
+        "--executor",
+        "ray",
+        "--workers",
+        "1",
+        "--set",
+        "population.size=2000",
+        "--set",
+        "horizon=500",
     )
-    wait_for(tmp_path / "out.duckdb")
-    time.sleep(3)
-    os.killpg(program.pid, signal.SIGINT)  # as a terminal does: to all of its processes
-    _, said = program.communicate(timeout=STARTING)
-    assert program.returncode == 1, said
+    assert code == 1, said
     assert "interrupted after tick" in said
     assert "Traceback" not in said
     with RunFile.open(tmp_path / "out.duckdb") as found:
         assert found.run.status == "interrupted"
         assert 0 <= found.run.last_tick < 500
-
-
-def wait_for(path: Path) -> None:
-    until = time.monotonic() + STARTING
-    while not path.exists():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 @pytest.fixture

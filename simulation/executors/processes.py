@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import simulation
 from simulation.errors import RunStoppedError
 from simulation.executors.base import RETRIES, Failed, answered
 
@@ -179,7 +178,7 @@ class _Worker:
 
 def _start() -> subprocess.Popen[bytes]:
     """Start a worker that finds what we find, this package first; one thread for arithmetic."""
-    home = str(Path(simulation.__file__).resolve().parents[1])
+    home = str(Path(__file__).resolve().parents[2])
     mine = {"PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "simulation.executors.worker"],
