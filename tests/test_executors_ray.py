@@ -183,6 +183,45 @@ def test_ray_adds_no_word_to_what_a_run_prints(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "out.duckdb\n")
 
 
+def test_the_death_of_a_worker_of_a_command_line_changes_no_result(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(small().text, encoding="utf-8")
+    line = ["run", "small.yaml", "--quiet", "--set", "population.size=2000", "--set", "horizon=12"]
+    program = subprocess.Popen(
+        [*PROGRAM, *line, "--out", "ray.duckdb", "--executor", "ray", "--workers", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + STARTING
+    while not (busy := working(program.pid)):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    os.kill(busy[0], signal.SIGKILL)
+    out, said = program.communicate(timeout=120)
+    assert (program.returncode, out) == (0, "ray.duckdb\n"), said
+    subprocess.run([*PROGRAM, *line, "--out", "here.duckdb"], cwd=tmp_path, check=True)
+    digests = []
+    for name in ("ray", "here"):
+        with RunFile.open(tmp_path / f"{name}.duckdb") as found:
+            digests.append(found.query("SELECT state_digest FROM ticks ORDER BY tick").rows)
+    assert len(digests[0]) == 13
+    assert digests[0] == digests[1]
+
+
+def working(driver: int) -> list[int]:
+    """Return the processes under a driver that work on parts right now."""
+    table = subprocess.run(
+        ["ps", "-eo", "pid=,ppid=,args="],  # noqa: S607 - of the machine that tests
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    parents = {int(row.split()[0]): int(row.split()[1]) for row in table}
+    busy = [int(row.split()[0]) for row in table if "ray::_work" in row]
+    return [pid for pid in busy if parents.get(parents[pid]) == driver]
+
+
 def test_ctrl_c_ends_a_run_on_ray_after_a_whole_tick(tmp_path: Path) -> None:
     code, said = interrupted(
         tmp_path,

@@ -4,15 +4,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from simulation.executors import Executor, ExecutorSpec
 
 _NAMES = ("local", "ray")  # executors.NAMES
+
+
+@contextlib.contextmanager
+def executor_of(spec: ExecutorSpec) -> Iterator[Executor]:
+    """Yield the executor of a run, and close it; meanwhile Ray's words on stdout go to stderr.
+
+    Ray tells of dead workers there, and stdout is for results.
+    """
+    from simulation.executors import load
+
+    with contextlib.ExitStack() as stack:
+        if spec.name == "ray" and sys.stderr is not None:
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield stack.enter_context(contextlib.closing(load(spec)))
 
 
 def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulation.cli.executing import executor_options
+from simulation.cli.executing import executor_of, executor_options
 from simulation.cli.options import (
     access,
     access_options,
@@ -124,12 +123,11 @@ def _simulate(
     loaded: Loaded, executor: ExecutorSpec, *, seed: int | None, out: Path | None, quiet: bool
 ) -> Path:
     from simulation.cli.progress import progress
-    from simulation.executors import load
     from simulation.runs import simulate
 
     scenario = loaded.scenario
     with (
-        contextlib.closing(load(executor)) as workers,
+        executor_of(executor) as workers,
         progress(scenario.name, scenario.horizon, quiet=quiet) as shown,
     ):
         return simulate(loaded, seed=seed, out=out, on_tick=shown.tick, executor=workers)
