@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simulation.engine import Engine
+    from simulation.executors import Executor
     from simulation.models.asking import Backend
     from simulation.models.base import Model
     from simulation.records import Rows
@@ -94,6 +95,7 @@ def again(
     tiers: Sequence[Model | Backend] | None,
     *,
     any_version: bool,
+    executor: Executor | None = None,
 ) -> Engine:
     """Return the engine of a run that stopped, as it stood after its last tick.
 
@@ -118,6 +120,7 @@ def again(
         tiers=tiers,
         recorded=recorded,
         spent_before=spent,
+        executor=executor,
     )
     _check_models(run, engine)
     return engine
@@ -131,6 +134,7 @@ def branch(
     tiers: Sequence[Model | Backend] | None,
     *,
     any_version: bool,
+    executor: Executor | None = None,
 ) -> tuple[Engine, RunHeader, tuple[Rows, ...]]:
     """Return the engine of a fork at its tick, its header, and what it knows of the future.
 
@@ -148,7 +152,15 @@ def branch(
     recorded = None
     if loaded.scenario.languages:  # the same question gets the parent's answer, for nothing
         recorded = Recorded(call_records(run, after=at), mode="replay", miss="ask")
-    engine = engine_at(run, at, settings=settings, access=access, tiers=tiers, recorded=recorded)
+    engine = engine_at(
+        run,
+        at,
+        settings=settings,
+        access=access,
+        tiers=tiers,
+        recorded=recorded,
+        executor=executor,
+    )
     if tiers is None and before.models == loaded.scenario.models:
         _check_models(run, engine)
     head = replace(header(loaded, engine), parent_run_id=run.run.header.run_id, forked_at_tick=at)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from simulation import appraisers, encoders, founding, prompts, surveys, turn
+from simulation import appraisers, encoders, executors, founding, prompts, surveys, turn
 from simulation.active import RuleController
 from simulation.errors import ScenarioError, UsageError
 from simulation.models.asking import BackendAsker
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from simulation.calls.budget import Spend
     from simulation.calls.recorded import Recorded
     from simulation.encoders.base import Encoder
+    from simulation.executors import Executor
+    from simulation.executors.model import Embedded
     from simulation.models.asking import Backend
     from simulation.models.base import Model
     from simulation.models.languages import Languages
@@ -70,6 +72,7 @@ class Engine:
         appraiser: Appraiser | None = None,
         recorded: Recorded | None = None,
         spent_before: Spend | None = None,
+        executor: Executor | None = None,
         found: Found = founding.found,
     ) -> None:
         """Found the world of a scenario; nothing is sent to a language model.
@@ -78,7 +81,8 @@ class Engine:
         tiers: the cheap and the frontier model, each a model or a backend.  What is left out is
         what the scenario names; without personality nothing is appraised.  recorded: answers that
         language models gave before.  spent_before: what of the budget is gone already.
-        found: makes the world, which may already have lived through some ticks.
+        executor: works on large batches; default, this process.  found: makes the world, which may
+        already have lived through some ticks.
 
         Raises:
             UsageError: both `backend` and `tiers` are given, or they are no models; the seed is no
@@ -90,7 +94,7 @@ class Engine:
         self.scenario = loaded.scenario
         self.seed = self.scenario.seed if seed is None else _seed(seed)
         self.streams = Streams(self.seed)
-        self.rule = _rule(self.scenario, self.streams)
+        self.rule = executors.spread_model(_rule(self.scenario, self.streams), executor)
         chosen = _chosen(backend, tiers)
         self.languages: Languages | None = None
         if chosen is None and self.scenario.languages:
@@ -101,7 +105,7 @@ class Engine:
             _tiers(self.languages, self.rule) if chosen is None else _models(chosen, self.rule)
         )
         _can_be_surveyed(self.scenario, self.tiers[0])
-        self.encoder = encoder or _encoder(loaded)
+        self.encoder = executors.spread_encoder(encoder or _encoder(loaded), executor)
         self.appraiser: Appraiser | None = None
         if self.scenario.population.personality != "none":
             self.appraiser = appraiser or self._appraiser(loaded)
@@ -356,7 +360,7 @@ def _connected(
     return connect(loaded, streams, recorded=recorded, spent_before=spent)
 
 
-def _tiers(languages: Languages | None, rule: RuleModel) -> tuple[Model, Model]:
+def _tiers(languages: Languages | None, rule: Embedded) -> tuple[Model, Model]:
     """Return a model per tier; one asker for both is one model, asked in one batch."""
     askers = {} if languages is None else languages.askers
     cheap, frontier = (_written(askers[tier], rule) if tier in askers else rule for tier in TIERS)
@@ -364,7 +368,7 @@ def _tiers(languages: Languages | None, rule: RuleModel) -> tuple[Model, Model]:
     return cheap, cheap if same else frontier
 
 
-def _written(asker: Asker, rule: RuleModel) -> WrittenModel:
+def _written(asker: Asker, rule: Embedded) -> WrittenModel:
     return WrittenModel(asker=asker, fallback=rule, repair=prompts.repair)
 
 
@@ -383,14 +387,14 @@ def _chosen(
     return tiers[0], tiers[1]
 
 
-def _models(chosen: tuple[Model | Backend, Model | Backend], rule: RuleModel) -> tuple[Model, ...]:
+def _models(chosen: tuple[Model | Backend, Model | Backend], rule: Embedded) -> tuple[Model, ...]:
     """Return a model per tier; one object for both is one model, asked in one batch."""
     cheap, frontier = chosen
     first = _model(cheap, rule)
     return first, first if frontier is cheap else _model(frontier, rule)
 
 
-def _model(given: Model | Backend, rule: RuleModel) -> Model:
+def _model(given: Model | Backend, rule: Embedded) -> Model:
     """Return a model as it is, a backend as a model whose failures are taken by rule."""
     if not isinstance(getattr(given, "name", None), str):
         raise UsageError(f"{_shown(given)} is no language model: it has no text `name`")

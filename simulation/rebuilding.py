@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from simulation.calls.budget import Spend
     from simulation.calls.recorded import Recorded
     from simulation.encoders.base import Encoder
+    from simulation.executors import Executor
     from simulation.models.asking import Backend
     from simulation.models.base import Model
     from simulation.ontology import Ontology
@@ -72,12 +73,14 @@ def engine_at(
     encoder: Encoder | None = None,
     recorded: Recorded | None = None,
     spent_before: Spend | None = None,
+    executor: Executor | None = None,
 ) -> Engine:
     """Return an engine that goes on from the end of a tick of a run.
 
     tick: from 0; default, the last whole one.  settings: `path=value`, on top of the run's own;
     for the time after the tick.  access, tiers, encoder: as for a new run.  recorded: answers that
     language models gave before.  spent_before: what of the budget is gone already.
+    executor: works on large batches.
 
     Raises:
         UsageError: there is no such tick; a setting, the encoder or a model cannot be used.
@@ -101,6 +104,7 @@ def engine_at(
             encoder=encoder,
             recorded=recorded,
             spent_before=spent_before,
+            executor=executor,
             found=found,
         )
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simulation.calls.recorded import Recorded
+    from simulation.executors import Executor
     from simulation.models.asking import Backend
     from simulation.models.base import Model
     from simulation.records import TickRecords
@@ -84,6 +85,7 @@ def simulate(
     ask_misses: bool = False,
     on_tick: Callable[[TickRecords], None] | None = None,
     snapshot: Snapshot | None = None,
+    executor: Executor | None = None,
 ) -> Path:
     """Run a scenario to its horizon and return the path of its run database.
 
@@ -95,6 +97,7 @@ def simulate(
     default; no key and no network is needed.  ask_misses: ask what it does not answer.
     on_tick: called after each tick is safely in the file, and for tick 0.
     snapshot: a copy to keep, which others can read while the run goes on.
+    executor: works on large batches, default this process; it is not closed.
 
     In the main thread Ctrl-C, while it has Python's own handler, waits until DuckDB is done, and
     ends the run.
@@ -112,7 +115,11 @@ def simulate(
             loaded = _loaded(scenario, settings, access or Access())
             recorded, its_seed = _recorded(replay, ask_misses=ask_misses)
             engine = Engine(
-                loaded, its_seed if seed is None else seed, tiers=tiers, recorded=recorded
+                loaded,
+                its_seed if seed is None else seed,
+                tiers=tiers,
+                recorded=recorded,
+                executor=executor,
             )
         with contextlib.closing(engine):
             with _before_the_file(signals):
@@ -136,6 +143,7 @@ def resume(
     any_version: bool = False,
     on_tick: Callable[[TickRecords], None] | None = None,
     snapshot: Snapshot | None = None,
+    executor: Executor | None = None,
 ) -> Path:
     """Go on with a run that stopped, to its horizon, as if it never had; return its path.
 
@@ -157,7 +165,9 @@ def resume(
             with signals.may_strike(), writer.reader() as run:
                 if run.run.status == "complete":
                     return Path(path)
-                engine = branching.again(run, settings, access, tiers, any_version=any_version)
+                engine = branching.again(
+                    run, settings, access, tiers, any_version=any_version, executor=executor
+                )
                 _check_snapshot(snapshot, path, run_id=run.run.header.run_id)
             with contextlib.closing(engine):
                 with signals.may_strike():
@@ -183,6 +193,7 @@ def fork(
     any_version: bool = False,
     on_tick: Callable[[TickRecords], None] | None = None,
     snapshot: Snapshot | None = None,
+    executor: Executor | None = None,
 ) -> Path:
     """Branch a run: a new one that shares every tick up to `at` and goes on with the same chance.
 
@@ -204,7 +215,7 @@ def fork(
     with Signals() as signals:
         with _before_the_file(signals), RunFile.open(parent) as run:
             engine, head, rows = branching.branch(
-                run, at, settings, access, tiers, any_version=any_version
+                run, at, settings, access, tiers, any_version=any_version, executor=executor
             )
             target = Path(out or free_path(head.scenario_name, head.seed, fork=at))
             _check_snapshot(snapshot, target)

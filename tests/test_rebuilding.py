@@ -14,6 +14,7 @@ from worlds import assert_equal_worlds, running
 from simulation.encoders import EncoderSpec, load
 from simulation.errors import EncoderError, RunFileError, UsageError
 from simulation.founding import read
+from simulation.models.rule import RuleModel
 from simulation.rebuilding import engine_at, rebuild
 from simulation.runlog import RunFile
 from simulation.runs import simulate
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         ReflectionRequests,
         TurnRequests,
     )
-    from simulation.models.rule import RuleModel
     from simulation.scenario import Loaded
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
@@ -162,6 +162,7 @@ class Halves:
 def test_half_a_surrogate_pair_comes_back_as_it_was() -> None:
     loaded = small()
     rule = next(running(loaded))[0].rule
+    assert isinstance(rule, RuleModel)
     assert_rebuilt(loaded, goes_on=(4,), tiers=(Halves(rule), Halves(rule)))
 
 

@@ -134,6 +134,7 @@ class Mine(RuleModel):
 
 def test_a_run_of_other_models_is_not_gone_on_with_by_rule(tmp_path: Path) -> None:
     own = Engine(small()).rule
+    assert isinstance(own, RuleModel)
     rule = Mine(parameters=own.parameters, streams=own.streams)
     path = tmp_path / "a.duckdb"
     with pytest.raises(RunStoppedError):

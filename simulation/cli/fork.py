@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulation.cli.executing import executor_of, executor_options
 from simulation.cli.options import (
     access,
     access_options,
@@ -25,6 +26,7 @@ from simulation.cli.spent import told
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.executors import ExecutorSpec
     from simulation.scenario import Access
 
 
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 @version_option
 @snapshot_options
 @access_options
+@executor_options
 @click.option("--quiet", is_flag=True, help="No progress; print only the path of the run.")
 @json_option
 @debug_option
@@ -66,6 +69,7 @@ def command(
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
     no_price: bool,
+    executor: ExecutorSpec,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -85,7 +89,10 @@ def command(
     allowed = access(allow_paths, allow_hosts, key_for, no_price)
     name, horizon = _plan(run, settings, allowed)
     kept = Snapshot(path=snapshot, every=snapshot_every) if snapshot else None
-    with progress(name, horizon, quiet=quiet or as_json, after=at) as shown:
+    with (
+        executor_of(executor) as workers,
+        progress(name, horizon, quiet=quiet or as_json, after=at) as shown,
+    ):
         path = fork(
             run,
             at=at,
@@ -95,6 +102,7 @@ def command(
             any_version=any_version,
             on_tick=shown.tick,
             snapshot=kept,
+            executor=workers,
         )
     if quiet and not as_json:
         click.echo(str(path))

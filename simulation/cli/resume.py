@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulation.cli.executing import executor_of, executor_options
 from simulation.cli.options import (
     access,
     access_options,
@@ -24,6 +25,7 @@ from simulation.cli.spent import told
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from simulation.executors import ExecutorSpec
     from simulation.runlog import RunInfo
 
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 @version_option
 @snapshot_options
 @access_options
+@executor_options
 @click.option("--quiet", is_flag=True, help="No progress; print only the path of the run.")
 @json_option
 @debug_option
@@ -53,6 +56,7 @@ def command(
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
     no_price: bool,
+    executor: ExecutorSpec,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -68,12 +72,13 @@ def command(
     if info.status == "complete":
         _already(run, info, quiet=quiet, as_json=as_json)
         return
-    header = info.header
+    name, horizon = info.header.scenario_name, info.header.horizon
     kept = Snapshot(path=snapshot, every=snapshot_every) if snapshot else None
     silent = quiet or as_json
-    with progress(
-        header.scenario_name, header.horizon, quiet=silent, after=info.last_tick
-    ) as shown:
+    with (
+        executor_of(executor) as workers,
+        progress(name, horizon, quiet=silent, after=info.last_tick) as shown,
+    ):
         path = resume(
             run,
             settings=settings,
@@ -81,6 +86,7 @@ def command(
             any_version=any_version,
             on_tick=shown.tick,
             snapshot=kept,
+            executor=workers,
         )
     if quiet and not as_json:
         click.echo(str(path))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulation.cli.executing import executor_of, executor_options
 from simulation.cli.options import (
     LARGEST_SEED,
     access,
@@ -26,6 +27,7 @@ from simulation.cli.spent import told
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from simulation.executors import ExecutorSpec
     from simulation.scenario import Loaded
 
 
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     help="What to do about a question that the replayed run does not answer.",
 )
 @access_options
+@executor_options
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -85,6 +88,7 @@ def command(
     key_for: tuple[str, ...],
     no_price: bool,
     dry_run: bool,
+    executor: ExecutorSpec,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -112,7 +116,7 @@ def command(
         "replay": replay,
         "ask_misses": replay_miss == "live",
     }
-    path = _simulate(loaded, options, quiet=quiet or as_json)
+    path = _simulate(loaded, executor, options, quiet=quiet or as_json)
     if quiet and not as_json:
         click.echo(str(path))
         return
@@ -126,7 +130,9 @@ def command(
     _tell(path, [str(scenario), *words], as_json=as_json)
 
 
-def _simulate(loaded: Loaded, options: Mapping[str, Any], *, quiet: bool) -> Path:
+def _simulate(
+    loaded: Loaded, executor: ExecutorSpec, options: Mapping[str, Any], *, quiet: bool
+) -> Path:
     from simulation.cli.progress import progress
     from simulation.runs import simulate
 
@@ -134,8 +140,11 @@ def _simulate(loaded: Loaded, options: Mapping[str, Any], *, quiet: bool) -> Pat
     budget = {
         name: limit for name, limit in scenario.budget.model_dump().items() if limit is not None
     }
-    with progress(scenario.name, scenario.horizon, quiet=quiet, budget=budget) as shown:
-        return simulate(loaded, on_tick=shown.tick, **options)
+    with (
+        executor_of(executor) as workers,
+        progress(scenario.name, scenario.horizon, quiet=quiet, budget=budget) as shown,
+    ):
+        return simulate(loaded, on_tick=shown.tick, executor=workers, **options)
 
 
 def _show(loaded: Loaded, *, seed: int | None, as_json: bool) -> None:

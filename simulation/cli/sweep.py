@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simulation.sweeps import Plan, Result
+    from simulation.sweeps.base import Executor
 
 _LISTED = 10  # runs that failed
 _MEGABYTE = 1e6
@@ -61,10 +62,15 @@ _MEGABYTE = 1e6
 @click.option("--jobs", type=click.IntRange(1), help="Processes; default, one per core.")
 @click.option(
     "--executor",
-    type=click.Choice(["local"]),
+    type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Where runs are made: processes of this machine.",
+    help="Where runs are made: in processes of this machine, or on Ray.",
+)
+@click.option(
+    "--ray-address",
+    metavar="HOST:PORT",
+    help="Head of a Ray cluster. Default: a Ray of its own on this machine.",
 )
 @click.option("--dry-run", is_flag=True, help="Check and print the grid; write nothing.")
 @access_options
@@ -78,7 +84,8 @@ def command(
     settings: tuple[str, ...],
     out: Path | None,
     jobs: int | None,
-    executor: str,  # noqa: ARG001 - there is one so far
+    executor: str,
+    ray_address: str | None,
     dry_run: bool,
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],
@@ -95,7 +102,6 @@ def command(
     """
     from simulation.cli.text import print_json
     from simulation.sweeps import execute, plan
-    from simulation.sweeps.local import Local, cores
 
     allowed = access(allow_paths, allow_hosts, key_for, no_price)
     planned = plan(scenario, seeds=seeds, settings=settings, out=out, access=allowed)
@@ -107,14 +113,27 @@ def command(
         click.echo(_announced(planned), err=True)
     from simulation.cli.watching import watching
 
-    slots = min(jobs or cores(), len(planned.runs))
+    workers = _executor(executor, jobs, ray_address, most=len(planned.runs))
     with watching(quiet=silent) as watch:
-        result = execute(planned, Local(slots), watch)
+        result = execute(planned, workers, watch)
     if as_json:
         print_json(result.to_dict())
     else:
         click.echo(result.folder if quiet else _closing(result, planned))
     return FAILED if result.failed else DONE
+
+
+def _executor(name: str, jobs: int | None, address: str | None, *, most: int) -> Executor:
+    """Return who makes the runs. most: runs there are to make."""
+    if name == "ray":
+        from simulation.executors import ExecutorSpec
+        from simulation.executors.ray import connect
+        from simulation.sweeps.ray import RayRuns
+
+        return RayRuns(connect(ExecutorSpec(name="ray", workers=jobs, address=address)))
+    from simulation.sweeps.local import Local, cores
+
+    return Local(min(jobs or cores(), most))
 
 
 def _announced(planned: Plan) -> str:
