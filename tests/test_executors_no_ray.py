@@ -31,7 +31,10 @@ class GetTimeoutError(RayError):
 
 
 class RayTaskError(RayError):
-    """Ray's own."""
+    """Ray's own, from which it derives one for each cause."""
+
+
+RayTaskErrorOfImport = type("RayTaskError(ImportError)", (RayTaskError,), {})
 
 
 @dataclass(eq=False)
@@ -227,7 +230,11 @@ def test_ctrl_c_while_ray_starts_leaves_no_ray(ray: Ray, monkeypatch: pytest.Mon
     [
         ([], [], "no node with a processor"),
         (["n"], [GetTimeoutError("late")], "answered in 60 seconds"),
-        (["n"], [RayTaskError("trace\nImportError: no us")], "cannot work: ImportError: no us"),
+        (
+            ["n"],
+            [RayTaskErrorOfImport("trace\nImportError: no us")],
+            "cannot work: ImportError: no us",
+        ),
     ],
 )
 def test_nodes_that_give_no_answer_are_refused(
@@ -248,6 +255,15 @@ def test_nodes_of_other_versions_are_all_named(ray: Ray, monkeypatch: pytest.Mon
     assert lines[0] == "the nodes of the Ray cluster must have what this machine has:"
     assert lines[1].startswith("  node 10.0.0.1 (n1-01234) has numpy ")
     assert lines[2] == "  node 10.0.0.1 (n1-01234) has no nowhere, here it is 1.0"
+    assert not ray.running
+
+
+def test_a_node_where_our_package_cannot_be_imported_is_named(
+    ray: Ray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor_ray, "__package__", "simulation.nowhere")
+    with pytest.raises(UsageError, match=r"node 10\.0\.0\.1 .* has no simulation, here it is "):
+        load(ExecutorSpec(name="ray"))
     assert not ray.running
 
 

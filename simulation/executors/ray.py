@@ -135,7 +135,9 @@ def _line(error: BaseException) -> str:
     """Return the one line of what an error says that says most."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    if type(error).__name__ == "RayTaskError":  # a trace, which ends with its reason
+    if type(error).__name__.startswith(
+        "RayTaskError"
+    ):  # or RayTaskError(its cause): a trace, which ends with its reason
         return str(error).strip().splitlines()[-1]
     return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
@@ -213,9 +215,10 @@ def differences(node: str, here: Mapping[str, str], there: Mapping[str, str]) ->
 
 def _ask(ray: Any, node: str) -> Any:
     """Ask a node for its versions; the question travels whole, so the node may lack us."""
-    packages = PACKAGES
+    packages, room = PACKAGES, __package__
 
     def found() -> dict[str, str]:
+        import importlib  # noqa: PLC0415 - this function is sent by value
         import platform as machine  # noqa: PLC0415 - as above
         from importlib import metadata  # noqa: PLC0415 - this function is sent by value
 
@@ -225,6 +228,10 @@ def _ask(ray: Any, node: str) -> Any:
                 told[name] = metadata.version(name)
             except metadata.PackageNotFoundError:
                 told[name] = ""
+        try:
+            importlib.import_module(room)
+        except ImportError:  # not installed, or hidden by another folder of that name
+            told["simulation"] = ""
         return told
 
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
