@@ -17,17 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SCENARIO = Path(__file__).resolve().parents[1] / "scenarios" / "local_model.yaml"
-PERSONAS, TICKS, TOKENS = 6, 3, 100
+PERSONAS, TICKS, TOKENS = 6, 2, 100
 SHORTER = (
     f"horizon={TICKS}",
     f"population.size={PERSONAS}",
     "stimuli.0.tick=1",
-    "stimuli.2.tick=3",
+    "stimuli.2.tick=2",
+    "probes.every=2",
     "reflection.interval_min=2",
+    "reflection.interval_spread=2",
     f"models.cheap.max_tokens={TOKENS}",
     f"models.frontier.max_tokens={TOKENS}",
 )
-"""A quarter of the scenario, with shorter answers: a few minutes on a small machine."""
+"""A sixth of the scenario, with shorter answers: a few minutes on a small machine."""
 
 
 def asking(name: str, url: str) -> list[str]:
