@@ -134,8 +134,8 @@ def _survey_shape(choices: Sequence[str]) -> list[str]:
 def _reflection_shape(cast: Cast) -> list[str]:
     """Return the shape of an answer to a reflection."""
     return [
-        "Answer with one JSON object:",
-        '{"beliefs": what you believe after thinking it over, from 0 to 1, null if it stays:',
-        f"   {{{keys(cast, 'null')}}},",
-        ' "memories": one to three short texts, in the first person: what you will remember}',
+        "Answer with one JSON object that has these keys:",
+        '- "beliefs": what you believe after thinking it over, from 0 to 1, null if it stays:',
+        f"  {{{keys(cast, 'null')}}}",
+        '- "memories": a list of one to three short sentences of your own, in the first person',
     ]

@@ -149,16 +149,18 @@ def _options(cast: Cast, action: str, targets: tuple[int, ...]) -> str:
 
 
 def _reaction_shape(requests: TurnRequests, i: int) -> list[str]:
-    """Return the shape of an answer to a turn."""
+    """Return the shape of an answer to a turn.
+
+    Keys as a list and no sample of a text: small models copy what stands in the place of words.
+    """
     lines = [
-        "Answer with one JSON object:",
-        '{"action": one of the above,',
-        ' "target": the id, as text, or null,',
-        ' "words": what you say, or what you think if you say nothing; at most 1000 characters,',
-        ' "changes": how far each belief moves, from -1 to 1, 0 if it stays:',
-        f"   {{{keys(requests.cast, '0')}}}",
+        "Answer with one JSON object that has these keys:",
+        '- "action": one of the above',
+        '- "target": the id of its target, as text; null if it has none',
+        '- "words": one to three sentences of your own, in the first person, said or only thought',
+        '- "changes": how far each belief moves, from -1 to 1, 0 if it stays:',
+        f"  {{{keys(requests.cast, '0')}}}",
     ]
     if requests.tier[i] == FRONTIER:
-        lines[-1] += ","
-        lines.append(' "importance": from 0 to 1, how much this will stay with you')
-    return [*lines[:-1], f"{lines[-1]}}}"]
+        lines.append('- "importance": from 0 to 1, how much this will stay with you')
+    return lines

@@ -21,6 +21,8 @@ ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
+_MOST = 2  # strikes: the first ends a run, the second its waiting
+
 
 class Signals:
     """Holds back, while it is entered, the signals that mean KeyboardInterrupt.
@@ -32,12 +34,16 @@ class Signals:
     def __init__(self) -> None:
         """Hold nothing back yet."""
         self._open = False
+        self._strikes = 0
         self._noted = False
         self._replaced: list[Any] = []
 
     @contextlib.contextmanager
     def may_strike(self) -> Iterator[None]:
         """Let a signal, also one held back before, raise KeyboardInterrupt within the block.
+
+        Another one strikes once more while the block ends after the first: a run that waits for
+        the last replies of a language model need not.
 
         Raises:
             KeyboardInterrupt: a signal came; none will be raised any more.
@@ -73,5 +79,6 @@ class Signals:
     def _note(self, *_: object) -> None:
         self._noted = True
         if self._open:
-            self._open = False  # before raising: no second one in the clean-up
+            self._strikes += 1
+            self._open = self._strikes < _MOST  # before raising: no more of them in the clean-up
             raise KeyboardInterrupt
