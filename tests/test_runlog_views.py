@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -209,6 +210,20 @@ def test_calls_to_models_count_under_spend_and_failures() -> None:
         ]
         sql = "SELECT asked, failed, repaired, invalid, refused, error FROM failures"
         assert rows(run, sql) == [(3, 2, 1, 0, 1, 0)]
+
+
+@pytest.mark.parametrize(("last", "rejected"), [("note", 0), ("unknown_belief", 1)])
+def test_what_nothing_asked_for_is_no_failure(last: str, rejected: int) -> None:
+    refused = [
+        {"tick": 1, "persona_id": "p1", "purpose": "turn", "kind": kind, "detail": "x"}
+        for kind in ("unused_target", "unknown_key", last)
+    ]
+    plain = run_rows.tick(1)
+    kept = tuple(part for part in plain.rows if part.table != "rejections")
+    tick = replace(plain, rows=(*kept, run_rows.rows(records.Rejections, refused)))
+    with run_rows.write_run(None, [run_rows.start(), tick]) as writer:
+        sql = "SELECT coalesce(sum(rejected), 0) FROM failures WHERE purpose = 'turn'"
+        assert rows(writer.reader(), sql) == [(rejected,)]
 
 
 def test_memory_composition_holds_what_was_written_and_not_yet_evicted(run: RunFile) -> None:

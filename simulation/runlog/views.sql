@@ -243,7 +243,7 @@ faults AS (
     UNION ALL SELECT tick, persona_id, 'survey', 'unanswered' FROM surveys WHERE answer IS NULL
     UNION ALL SELECT tick, persona_id, purpose, outcome FROM model_calls WHERE outcome <> 'ok'
     UNION ALL SELECT tick, persona_id, purpose, 'rejected' FROM rejections
-    WHERE purpose <> 'graph' AND kind <> 'note'
+    WHERE purpose <> 'graph' AND kind NOT IN ('note', 'unused_target', 'unknown_key')
 ),
 totals AS (
     SELECT tick, purpose, count(DISTINCT coalesce(persona_id, '')) AS asked FROM asked GROUP BY tick, purpose
@@ -284,7 +284,8 @@ COMMENT ON COLUMN failures.failed IS 'personas with at least one fault of any ki
 COMMENT ON COLUMN failures.share IS 'failed / asked, [0, 1]';
 COMMENT ON COLUMN failures.fallback IS 'answers replaced by the rule model';
 COMMENT ON COLUMN failures.unanswered IS 'questions without an answer';
-COMMENT ON COLUMN failures.rejected IS 'things dropped from answers (rows of rejections)';
+COMMENT ON COLUMN failures.rejected IS
+    'things refused in answers: rows of rejections, but for what nothing asked for (an unused target, an unknown key)';
 COMMENT ON COLUMN failures.repaired IS 'calls whose answer was valid only after asking again';
 COMMENT ON COLUMN failures.invalid IS 'calls without a valid answer';
 COMMENT ON COLUMN failures.refused IS 'calls that the model refused';
