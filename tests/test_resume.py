@@ -385,9 +385,12 @@ def test_a_killed_run_keeps_whole_ticks_and_resumes(
     assert_survives(tmp_path, long, [0.3, 1.2])
 
 
+KILLS = int(os.environ.get("KILLS", "8"))  # 50 take ten minutes; two in each case
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", range(25))
-def test_fifty_kills_at_random_moments_change_nothing(
+@pytest.mark.parametrize("case", range(KILLS // 2))
+def test_kills_at_random_moments_change_nothing(
     case: int, long: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
     assert_survives(tmp_path, long, draw(case, 2))
