@@ -10,7 +10,7 @@ from hypothesis import settings
 # `uv run pytest` and `pytest` are one: commands that the program suggests follow how it was run.
 os.environ.pop("UV_RUN_RECURSION_DEPTH", None)
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every program
+# A shell that starts the tests in the background has them ignore Ctrl-C; so would every program
 # that a test starts and interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
