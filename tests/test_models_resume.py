@@ -684,6 +684,7 @@ def test_failures_and_quarantine_come_back_from_the_rows_after_every_tick() -> N
         ):
             assert_equal_worlds(rebuild(writer.reader()), engine.world)
             seen.add((int(engine.world.failing.max()), int((engine.world.quarantined > 0).sum())))
+        engine.close()
     assert (0, 0) in seen
     assert max(seen)[1] > 0
 
