@@ -96,8 +96,11 @@ def again(
     *,
     any_version: bool,
     executor: Executor | None = None,
+    recorded: Recorded | None = None,
 ) -> Engine:
     """Return the engine of a run that stopped, as it stood after its last tick.
+
+    recorded: answers of another run, for what is not in this one's file.
 
     Raises:
         UsageError, ScenarioError: it may not go on so.
@@ -107,10 +110,13 @@ def again(
     before = stored_scenario(run, access=access).scenario
     after = stored_scenario(run, settings, access=access).scenario
     check_resume(before, after, path=run.path, tick=run.run.last_tick)
-    recorded, spent = None, None
+    spent = None
+    if recorded is not None and not after.languages:
+        raise UsageError(f"{run.path} asks no language model, so nothing to replay")
     if after.languages:
         info = run.run
-        recorded = Recorded(call_records(run, after=info.last_tick), mode="resume")
+        kept = call_records(run, after=info.last_tick)
+        recorded = Recorded(kept, mode="resume", then=recorded)
         own = info.header.forked_at_tick  # what a fork shares was paid for by its parent
         spent = spent_on(call_records(run, after=-1 if own is None else own))
     engine = engine_at(
@@ -151,7 +157,10 @@ def branch(
     check_fork(before, loaded.scenario, at)
     recorded = None
     if loaded.scenario.languages:  # the same question gets the parent's answer, for nothing
-        recorded = Recorded(call_records(run, after=at), mode="replay", miss="ask")
+        whole = run.run.status == "complete" and all(
+            _within(key, RESUMABLE) for key in changed(before, loaded.scenario)
+        )  # then nothing new is asked, so nobody has to be there
+        recorded = Recorded(call_records(run, after=at), mode="replay", miss="ask", expected=whole)
     engine = engine_at(
         run,
         at,

@@ -116,7 +116,7 @@ class Engine:
         self._embedded = 0
         self._noted: list[str] = []
         self.rater = surveys.Rater(self.encoder.encode, width=self.encoder.width)
-        if self.world.tick == 0:
+        if found is founding.found:
             noted = turn.survey_notes(self.scenario, self.rater)
             self.records = self._tell(0, (*opening(self.world, self.people), noted))
         else:

@@ -49,12 +49,16 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Watch:
-    """Where a run is written, who is told of each tick, and what may interrupt it."""
+    """Where a run is written, who is told of each tick, and what may interrupt it.
+
+    again: the words of the command line that goes on with it, behind its file.
+    """
 
     writer: RunWriter
     on_tick: Callable[[TickRecords], None] | None
     signals: Signals
     snapshot: Snapshot | None
+    again: tuple[str, ...] = ()
 
     def keep(self, records: TickRecords, wall_s: float) -> None:
         """Write a tick, copy the file when it is time, and tell of it."""
@@ -114,6 +118,11 @@ def simulate(
         with _before_the_file(signals):
             loaded = _loaded(scenario, settings, access or Access())
             recorded, its_seed = _recorded(replay, ask_misses=ask_misses)
+            if recorded is not None and (tiers is not None or not loaded.scenario.languages):
+                raise UsageError(
+                    f"nothing of {replay} can be replayed: this run asks no language model that "
+                    "its scenario names"
+                )
             engine = Engine(
                 loaded,
                 its_seed if seed is None else seed,
@@ -129,7 +138,10 @@ def simulate(
             with _new_file(head, out) as writer:
                 start = engine.records
                 start = replace(start, rows=(sources(loaded, engine), *start.rows))
-                watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
+                again = (*_flags(loaded.access), *_replaying(replay, ask_misses=ask_misses))
+                watch = _Watch(
+                    writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot, again=again
+                )
                 _run_or_stop(engine, watch, start)
     return Path(writer.path or "")
 
@@ -141,6 +153,8 @@ def resume(
     access: Access | None = None,
     tiers: Sequence[Model | Backend] | None = None,
     any_version: bool = False,
+    replay: str | Path | None = None,
+    ask_misses: bool = False,
     on_tick: Callable[[TickRecords], None] | None = None,
     snapshot: Snapshot | None = None,
     executor: Executor | None = None,
@@ -151,8 +165,9 @@ def resume(
     carry, before anything is written. Of a complete run nothing is changed.
 
     settings: `path=value` of what may change without changing results (branching.RESUMABLE).
-    any_version: go on although another version of the package began it.  The rest: as for
-    `simulate`; tiers must be the models that began the run.
+    any_version: go on although another version of the package began it.  replay: a run whose
+    language models answer what this file does not; that of a replay, or the parent of a fork.
+    The rest: as for `simulate`; tiers must be the models that began the run.
 
     Raises:
         RunFileError: the file cannot be read or written, is in use, is damaged, or holds no tick.
@@ -165,8 +180,15 @@ def resume(
             with signals.may_strike(), writer.reader() as run:
                 if run.run.status == "complete":
                     return Path(path)
+                recorded, _ = _recorded(replay, ask_misses=ask_misses)
                 engine = branching.again(
-                    run, settings, access, tiers, any_version=any_version, executor=executor
+                    run,
+                    settings,
+                    access,
+                    tiers,
+                    any_version=any_version,
+                    executor=executor,
+                    recorded=recorded,
                 )
                 _check_snapshot(snapshot, path, run_id=run.run.header.run_id)
             with contextlib.closing(engine):
@@ -175,7 +197,10 @@ def resume(
                 writer.resumed(
                     engine_version=engine_version(), settings=settings, packages=packages()
                 )
-                watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
+                again = (*_flags(access), *_replaying(replay, ask_misses=ask_misses))
+                watch = _Watch(
+                    writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot, again=again
+                )
                 _run_or_stop(engine, watch, None)
         except KeyboardInterrupt:
             raise RunStoppedError(f"interrupted; {path} is as it was") from None
@@ -223,22 +248,44 @@ def fork(
             with _before_the_file(signals):
                 engine.check_models()
             with RunWriter.fork(target, head, parent=parent, rows=rows) as writer:
-                watch = _Watch(writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot)
+                again = _flags(access)
+                if engine.languages is not None:  # what the parent answered is not asked later
+                    again = (*again, *_replaying(parent, ask_misses=True))
+                watch = _Watch(
+                    writer=writer, on_tick=on_tick, signals=signals, snapshot=snapshot, again=again
+                )
                 _run_or_stop(engine, watch, None)
     return target
+
+
+def _flags(access: Access | None) -> tuple[str, ...]:
+    """Return what the command line has to allow again for language models."""
+    given = access or Access()
+    hosts = [word for host in given.allow_hosts for word in ("--allow-host", host)]
+    keys = [word for host in given.key_for for word in ("--key-for", host)]
+    return (*hosts, *keys, *(("--no-price",) if given.no_price else ()))
+
+
+def _replaying(replay: str | Path | None, *, ask_misses: bool) -> tuple[str, ...]:
+    """Return the words that let a run answer again."""
+    if replay is None:
+        return ()
+    return ("--replay", str(replay), *(("--replay-miss", "live") if ask_misses else ()))
 
 
 def _recorded(
     replay: str | Path | None, *, ask_misses: bool
 ) -> tuple[Recorded | None, int | None]:
     """Return the answers of another run, and its seed; None for no run."""
+    if replay is None and ask_misses:
+        raise UsageError("--replay-miss live (ask_misses) needs a run to replay")
     if replay is None:
         return None, None
     from simulation.calls.recorded import Recorded  # noqa: PLC0415 - only a replay needs it
 
     with RunFile.open(replay) as run:
         records, seed = call_records(run), run.run.header.seed
-    if not records:
+    if not any(record.response for record in records):
         raise UsageError(f"{replay} holds no answers of a language model, so nothing to replay")
     return Recorded(records, mode="replay", miss="ask" if ask_misses else "stop"), seed
 
@@ -366,49 +413,73 @@ def _run_or_stop(engine: Engine, watch: _Watch, start: TickRecords | None) -> No
         if writer.last_tick < 0:
             writer.discard()
             raise RunStoppedError("interrupted before tick 0; nothing was written") from None
-        raise _stopped(engine, writer) from None
+        raise _stopped(engine, watch) from None
     except RunStoppedError as error:  # no language model can be asked, or may be
-        raise _out_of_answers(engine, writer, error) from error
+        raise _out_of_answers(engine, watch, error, is_new=start is not None) from error
     except RunFileError as error:
         if writer.last_tick < 0:
             writer.discard()
             raise
-        raise RunStoppedError(f"{error}\nThe run stopped {_held(engine, writer)}") from error
+        raise RunStoppedError(f"{error}\nThe run stopped {_held(engine, watch)}") from error
 
 
-def _out_of_answers(engine: Engine, writer: RunWriter, error: RunStoppedError) -> RunStoppedError:
+def _out_of_answers(
+    engine: Engine, watch: _Watch, error: RunStoppedError, *, is_new: bool
+) -> RunStoppedError:
     """Mark a run whose language models may not or cannot be asked any more, and say how to go on.
 
-    What they answered in the tick that is left out is in the file, and is not asked again.
+    What they answered in the tick that is left out is in the file, and is not asked again. Of a
+    replay that fits from the first question on not at all, no file is left.
     """
-    if writer.last_tick < 0:
+    from simulation.calls.recorded import ReplayMissError  # noqa: PLC0415 - for runs that ask
+
+    writer = watch.writer
+    missed = isinstance(error, ReplayMissError)
+    if is_new and writer.last_tick < (1 if missed else 0):
         writer.discard()
-        return error
-    spent = isinstance(error, BudgetExhaustedError)
+        return type(error)(f"{error}\nNothing was written: {_UNLIKE}") if missed else error
+    more: tuple[str, ...] = ()
+    if isinstance(error, BudgetExhaustedError):
+        more = ("--set", f"budget.{error.name}={error.more}")
     with contextlib.suppress(RunFileError):  # its ticks are in the file in any case
-        writer.finish("budget_exhausted" if spent else "failed")
-    more = " --set budget.…=…" if spent else ""
-    return type(error)(
-        f"{error}\nThe run stopped {_held(engine, writer)}{more}\n"
-        "Every reply that was paid for is kept and is not asked for again."
-    )
+        writer.finish("budget_exhausted" if more else "failed")
+    if missed:
+        live = replace(watch, again=(*watch.again, "--replay-miss", "live"))
+        said = f"{_held(engine, live)}\nThis asks what was not recorded: {_UNLIKE}"
+    else:
+        said = (
+            f"{_held(engine, watch, *more)}\n"
+            "Every reply that was paid for is kept and is not asked for again."
+        )
+    return type(error)(f"{error}\nThe run stopped {said}")
 
 
-def _stopped(engine: Engine, writer: RunWriter) -> RunStoppedError:
+_UNLIKE = (
+    "the scenario, its settings, the seed or the version of the package are not those of the "
+    "recorded run, or it ended here."
+)
+
+
+def _stopped(engine: Engine, watch: _Watch) -> RunStoppedError:
     """Mark an interrupted run; its ticks are in the file even if the mark cannot be."""
-    said = f"interrupted {_held(engine, writer)}"
+    said = f"interrupted {_held(engine, watch)}"
     try:
-        writer.finish("interrupted")
+        watch.writer.finish("interrupted")
     except RunFileError as error:
         said = f"{error}\n{said}"
     return RunStoppedError(said)
 
 
-def _held(engine: Engine, writer: RunWriter) -> str:
-    """Return what the file of a run that stopped holds, and how to go on."""
+def _held(engine: Engine, watch: _Watch, *more: str) -> str:
+    """Return what the file of a run that stopped holds, and how to go on.
+
+    more: words of the command line that are needed besides.
+    """
+    writer = watch.writer
+    words = shlex.join(["simulation", "resume", str(writer.path), *watch.again, *more])
     return (
         f"after tick {writer.last_tick} of {engine.scenario.horizon}; {writer.path} holds every "
-        f"finished tick. To go on: simulation resume {shlex.quote(str(writer.path))}"
+        f"finished tick. To go on: {words}"
     )
 
 

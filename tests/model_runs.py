@@ -75,7 +75,8 @@ def digests(path: Path) -> list[str]:
 SUMS = """
     SELECT t.tick FROM ticks t LEFT JOIN (
         SELECT tick, count(*) AS calls, sum(coalesce(input_tokens, 0)) AS read,
-            sum(coalesce(output_tokens, 0)) AS written, sum(coalesce(cost_usd, 0)) AS cost
+            sum(coalesce(output_tokens, 0)) AS written,
+            coalesce(sum(cost_usd) FILTER (attempts > 0), 0) AS cost
         FROM model_calls GROUP BY tick
     ) c USING (tick)
     WHERE t.model_calls <> coalesce(calls, 0) OR t.input_tokens <> coalesce(read, 0)

@@ -108,7 +108,8 @@ def test_a_replay_gives_the_same_answers_without_a_model(
     assert again == [replace(answer, replayed=True) for answer in answers]
     assert board.spent == spent_on([])
     assert board.totals(1).calls == len(records)
-    assert board.totals(1).cost_usd == pytest.approx(sum(r.cost_usd or 0.0 for r in records))
+    assert board.totals(1).input_tokens == sum(r.input_tokens or 0 for r in records)
+    assert board.totals(1).cost_usd == 0.0
     assert log.records == [
         replace(r, attempts=0, billed=0, unconfirmed_usd=0.0, unconfirmed_tokens=0)
         for r in sorted(log.records, key=log.records.index)

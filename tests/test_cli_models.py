@@ -350,6 +350,8 @@ def a_spending(**changes: Any) -> Spending:
     )
     values: dict[str, Any] = {
         "calls": 4,
+        "replayed": 3,
+        "replayed_usd": 0.4,
         "input_tokens": 1000,
         "cached_tokens": 250,
         "output_tokens": 40,
@@ -371,6 +373,7 @@ def test_the_words_name_what_was_cached_unconfirmed_quarantined_and_found_out() 
         "probe openai:m: 4 asked, 50% valid, 50% unanswered; 0.02 USD",
         "budget: 1,040 of 2,000 tokens",
         "up to 0.005 USD more may have been billed",
+        "3 calls an earlier run had answered and paid (0.40 USD): replayed, and not paid again",
         "the cost of 1 call is not known",
         "7 personas left to the rule model, as turns kept failing: p1 (tick 1), p2 (tick 2)",
         "p5 (tick 5), …",

@@ -206,7 +206,7 @@ def test_calls_to_models_count_under_spend_and_failures() -> None:
         writer.log_calls(rows_of([called(*call) for call in calls]))
         run = writer.reader()
         assert rows(run, "SELECT * FROM spend") == [
-            (1, "turn", "x", "m", 3, 30, 0, 6, 1.5, 0.75, 2.0)
+            (1, "turn", "x", "m", 3, 0, 30, 0, 6, 1.5, 0.75, 0.0, 2.0)
         ]
         sql = "SELECT asked, failed, repaired, invalid, refused, error FROM failures"
         assert rows(run, sql) == [(3, 2, 1, 0, 1, 0)]

@@ -97,7 +97,12 @@ def _belief_divergence(
     )
 
 
-_TURN = "SELECT persona_id, action, target_id, text, source, error FROM turns WHERE tick = ?"
+# A recorded answer is the answer that the model gave.
+_TURN = """
+SELECT persona_id, action, target_id, text,
+    CASE WHEN source = 'replay' THEN 'model' ELSE source END AS source, error
+FROM turns WHERE tick = ?
+"""
 
 
 def _turn(run: RunFile, tick: int, persona_id: str) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ class Asked:
 
     questions: those that were put and not broken off by the end of the run.  valid: answered as
     wanted at once; repaired: at the second time; failed: not at all.  calls: requests, repairs
-    included.
+    included.  cost_usd: paid by this run.
     """
 
     purpose: str
@@ -52,11 +52,16 @@ class Quarantined:
 class Spending:
     """The language models of a run; the rows of an unfinished tick count, too.
 
-    cost_usd: what is certain.  unconfirmed_usd: at most, of tries that may have been billed
-    although no account of them came.  unpriced: calls whose cost is not known.
+    calls, tokens: of all answers that the run used.  replayed: calls of those that an earlier run
+    had answered and paid: that of a replay, or the parent of a fork, also in the history that the
+    two share.  replayed_usd: what they had cost.  cost_usd: what this run paid for certain.
+    unconfirmed_usd: at most, of its tries that may have been billed although no account of them
+    came.  unpriced: its calls whose cost is not known.
     """
 
     calls: int
+    replayed: int
+    replayed_usd: float
     input_tokens: int
     cached_tokens: int
     output_tokens: int
@@ -80,12 +85,12 @@ def spending(path: str | Path) -> Spending | None:
         RunFileError: the file is no readable run database.
     """
     with RunFile.open(path) as run:
-        sums = _rows(run, _SUMS)[0]
+        sums = _rows(run, f"{_CALLS}{_SUMS}")[0]
         used = {name: sums.pop(f"used_{name}") for name in ("usd", "calls", "tokens")}
         if not sums["calls"]:
             return None
         return Spending(
-            asked=tuple(Asked(**row) for row in _rows(run, _ASKED)),
+            asked=tuple(Asked(**row) for row in _rows(run, f"{_CALLS}, {_ASKED}")),
             budget=tuple(_budget(run, used)),
             quarantined=tuple(Quarantined(**row) for row in _rows(run, _QUARANTINED)),
             notes=tuple(row["detail"] for row in _rows(run, _NOTES)),
@@ -105,26 +110,37 @@ def _budget(run: RunFile, used: dict[str, float]) -> Iterator[BudgetUse]:
             yield BudgetUse(name=name, used=amount, limit=limit)
 
 
+# What a fork shares with its parent was paid for by that one, and so was what it answered again.
+_CALLS = """
+WITH calls AS (
+    SELECT model_calls.*,
+        attempts > 0 AND tick > coalesce((SELECT forked_at_tick FROM run), -1) AS paid
+    FROM model_calls
+)
+"""
+
 _SUMS = """
 SELECT
     count(*) AS calls,
+    count(*) FILTER (NOT paid) AS replayed,
+    CAST(coalesce(sum(cost_usd) FILTER (NOT paid), 0) AS DOUBLE) AS replayed_usd,
     CAST(coalesce(sum(input_tokens), 0) AS BIGINT) AS input_tokens,
     CAST(coalesce(sum(cached_tokens), 0) AS BIGINT) AS cached_tokens,
     CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output_tokens,
-    CAST(coalesce(sum(cost_usd), 0) AS DOUBLE) AS cost_usd,
-    CAST(coalesce(sum(unconfirmed_usd), 0) AS DOUBLE) AS unconfirmed_usd,
-    count(*) FILTER (response IS NOT NULL AND cost_usd IS NULL) AS unpriced,
-    CAST(coalesce(sum(coalesce(cost_usd, 0) + unconfirmed_usd) FILTER (attempts > 0), 0) AS DOUBLE)
+    CAST(coalesce(sum(cost_usd) FILTER (paid), 0) AS DOUBLE) AS cost_usd,
+    CAST(coalesce(sum(unconfirmed_usd) FILTER (paid), 0) AS DOUBLE) AS unconfirmed_usd,
+    count(*) FILTER (paid AND response IS NOT NULL AND cost_usd IS NULL) AS unpriced,
+    CAST(coalesce(sum(coalesce(cost_usd, 0) + unconfirmed_usd) FILTER (paid), 0) AS DOUBLE)
         AS used_usd,
-    CAST(coalesce(sum(billed), 0) AS BIGINT) AS used_calls,
+    CAST(coalesce(sum(billed) FILTER (paid), 0) AS BIGINT) AS used_calls,
     CAST(coalesce(sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + unconfirmed_tokens)
-        FILTER (attempts > 0), 0) AS BIGINT) AS used_tokens
-FROM model_calls
+        FILTER (paid), 0) AS BIGINT) AS used_tokens
+FROM calls
 """
 
 # The first request of a question has an odd attempt, its repair the even one after it.
 _ASKED = """
-WITH counted AS (
+counted AS (
     SELECT
         purpose,
         provider || ':' || model AS model,
@@ -134,9 +150,9 @@ WITH counted AS (
         count(*) FILTER (outcome = 'ok') AS valid,
         count(*) FILTER (outcome = 'repaired') AS repaired,
         count(*) AS calls,
-        CAST(coalesce(sum(cost_usd), 0) AS DOUBLE) AS cost_usd,
+        CAST(coalesce(sum(cost_usd) FILTER (paid), 0) AS DOUBLE) AS cost_usd,
         min(call_id) AS place
-    FROM model_calls GROUP BY ALL
+    FROM calls GROUP BY ALL
 )
 SELECT purpose, model, questions, valid, repaired,
     greatest(0, questions - valid - repaired) AS failed, calls, cost_usd

@@ -261,7 +261,8 @@ SELECT
     CAST(coalesce(sum(model_calls), 0) AS BIGINT) AS model_calls,
     CAST(coalesce(sum(input_tokens), 0) AS BIGINT) AS input_tokens,
     CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output_tokens,
-    CAST(coalesce(sum(cost_usd), 0) AS DOUBLE) AS cost_usd,
+    CAST(coalesce(sum(cost_usd) FILTER (
+        tick > coalesce((SELECT forked_at_tick FROM run), -1)), 0) AS DOUBLE) AS cost_usd,
     CAST(coalesce(sum(wall_s), 0) AS DOUBLE) AS engine_s,
     arg_max(state_digest, tick) AS digest
 FROM ticks

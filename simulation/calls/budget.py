@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Final
 
 from simulation.calls.prices import PICO
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
 
 
 class BudgetExhaustedError(RunStoppedError):
-    """The next try could pass a limit of the budget."""
+    """The next try could pass a limit of the budget.
+
+    name: of the limit, usd, calls or tokens.  more: a value of it to go on with, as it is set:
+    twice what it was, and enough for the next try.
+    """
+
+    def __init__(self, message: str, *, name: str = "", more: str = "") -> None:
+        """Say which limit was hit."""
+        super().__init__(message)
+        self.name = name
+        self.more = more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +144,7 @@ class Ledger:
                 self._take(most)
                 ticket.set_result(None)
         if self._waiting and self._open == 0:
-            self._refusal = BudgetExhaustedError(self._explained(self._waiting[0][0]))
+            self._refusal = self._refused(self._waiting[0][0])
             for _, ticket in self._waiting:
                 if not ticket.done():
                     ticket.set_exception(self._refusal)
@@ -152,14 +163,43 @@ class Ledger:
         if limits.tokens is not None and total.tokens > limits.tokens:
             yield "tokens"
 
-    def _explained(self, most: Spend) -> str:
-        name = next(self._passed(self.spent + most))
-        limit, spent, needed = {
-            "usd": (f"{self._limits.usd} USD", f"{self.spent.usd:.6g}", f"{most.usd:.6g} USD"),
-            "calls": (str(self._limits.calls), str(self.spent.calls), "1"),
-            "tokens": (str(self._limits.tokens), str(self.spent.tokens), str(most.tokens)),
+    def _refused(self, most: Spend) -> BudgetExhaustedError:
+        total, limits = self.spent + most, self._limits
+        name = next(self._passed(total))
+        limit, spent, needed, more = {
+            "usd": (
+                f"{limits.usd} USD",
+                f"{self.spent.usd:.6g}",
+                f"{most.usd:.6g} USD",
+                rounded_up(max(2 * (limits.usd or 0.0), total.usd)),
+            ),
+            "calls": (
+                str(limits.calls),
+                str(self.spent.calls),
+                "1",
+                str(max(2 * (limits.calls or 0), total.calls)),
+            ),
+            "tokens": (
+                str(limits.tokens),
+                str(self.spent.tokens),
+                str(most.tokens),
+                str(max(2 * (limits.tokens or 0), total.tokens)),
+            ),
         }[name]
-        return (
+        return BudgetExhaustedError(
             f"the budget is spent: budget.{name} is {limit}, {spent} may have been used, and the "
-            f"next call could take up to {needed}"
+            f"next call could take up to {needed}",
+            name=name,
+            more=more,
         )
+
+
+def rounded_up(amount: float) -> str:
+    """Return a positive amount with two digits that say something, never less than it was.
+
+    >>> rounded_up(10.0), rounded_up(0.0341), rounded_up(1234.0), rounded_up(2.0e-6)
+    ('10', '0.035', '1300', '0.000002')
+    """
+    exact = Decimal(repr(amount))
+    step = Decimal(1).scaleb(exact.adjusted() - 1)
+    return f"{(exact / step).to_integral_value(ROUND_CEILING) * step:f}".rstrip(".")

@@ -13,7 +13,7 @@ from simulation.calls.exchange import Tally
 from simulation.calls.prices import PICO
 from simulation.calls.record import INTERRUPTED, CallRecord, canonical, question
 from simulation.calls.recorded import reply_of
-from simulation.errors import InvalidAnswerError, RunStoppedError
+from simulation.errors import InputError, InvalidAnswerError, RunStoppedError
 from simulation.providers.base import (
     NoConnectionError,
     ProviderError,
@@ -146,17 +146,12 @@ class Conversation:
         return reply, reading
 
     async def _reply(self, asked: Question) -> Reply:
-        if self._recorded is not None:
-            found = self._recorded.find(
-                asked.tick, asked.persona_id, asked.purpose, asked.attempt, asked.sha256
-            )
-            if found is not None:
-                return _recorded_reply(found, replayed=self._recorded.mode == "replay")
-            if self._recorded.asks_nobody:
-                raise self._recorded.missed(asked)
+        if (said := self._said_before(asked)) is not None:
+            return said
+        exchange = self._reached()
         tally = Tally(question=asked)
         try:
-            completion = await self._exchange().send(tally)
+            completion = await exchange.send(tally)
         except (asyncio.CancelledError, BudgetExhaustedError) as error:
             self._note_interrupted(
                 tally, "" if isinstance(error, asyncio.CancelledError) else error
@@ -166,6 +161,38 @@ class Conversation:
             return self._failed(tally, error)
         self._failures, self._answered = 0, True
         return Reply(text=completion.text, finish=completion.finish, tally=tally)
+
+    def _said_before(self, asked: Question) -> Reply | None:
+        """Return a recorded reply; None where there is none and the model may be asked.
+
+        Raises:
+            ReplayMissError: it may not.
+        """
+        sources = () if self._recorded is None else self._recorded.sources
+        for source in sources:
+            found = source.find(
+                asked.tick, asked.persona_id, asked.purpose, asked.attempt, asked.sha256
+            )
+            if found is not None:
+                return _recorded_reply(found, replayed=source.mode == "replay")
+        if sources and sources[-1].asks_nobody:
+            raise sources[-1].missed(asked)
+        return None
+
+    def _reached(self) -> Exchange:
+        """Return the way to the model.
+
+        Raises:
+            ModelUnusableError: there is none, such as where a key is missing that nobody needed
+                as long as recorded replies were enough.
+            InputError: there is none, and nobody looked before.
+        """
+        try:
+            return self._exchange()
+        except InputError as error:
+            if self._recorded is None:
+                raise
+            raise ModelUnusableError(f"{self._settings.name} cannot be used: {error}") from error
 
     def _failed(self, tally: Tally, error: ProviderError) -> Reply:
         """Return the fault of a request that got no completion.

@@ -79,7 +79,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Sums over requests; what a provider did not report counts as nothing."""
+    """Sums over requests; what a provider did not report counts as nothing.
+
+    calls, input_tokens, output_tokens: replayed answers included.  cost_usd, unconfirmed_usd:
+    of what was sent.
+    """
 
     calls: int = 0
     input_tokens: int = 0
@@ -101,8 +105,9 @@ class Sums:
         sums[0] += 1
         sums[1] += record.input_tokens or 0
         sums[2] += record.output_tokens or 0
-        sums[3] += picousd(record.cost_usd)
-        sums[4] += picousd(record.unconfirmed_usd)
+        if record.attempts:  # what another run's file answered is not paid for again
+            sums[3] += picousd(record.cost_usd)
+            sums[4] += picousd(record.unconfirmed_usd)
 
     def of(self, tick: int) -> Totals:
         """Return the totals of a tick."""

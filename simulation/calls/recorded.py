@@ -46,6 +46,8 @@ class Recorded:
         *,
         mode: Literal["resume", "replay"],
         miss: Literal["ask", "stop"] = "ask",
+        expected: bool = False,
+        then: Recorded | None = None,
     ) -> None:
         """Keep the records.
 
@@ -53,11 +55,16 @@ class Recorded:
             records: In the order in which they were written. To resume, all those of the ticks
                 that are not finished.
             mode: `resume`: they stand in the file that is written; `replay`: in another one.
-            miss: What becomes of a request that is not among them.
+            miss: What becomes of a request that is not among them, nor among the next ones.
+            expected: Whether each request should be among them, so that models need not be there
+                before one is not.
+            then: Where a request is looked for that is not among them.
         """
         self.records = tuple(records)
         self.mode = mode
-        self.miss = miss
+        self.miss: Literal["ask", "stop"] = then.miss if then is not None else miss
+        self.sources: tuple[Recorded, ...] = (self, *(then.sources if then is not None else ()))
+        self._expected = expected
         usable = _has_reply if mode == "resume" else _was_awaited
         self._found: dict[Key, CallRecord] = {
             (r.tick, r.persona_id, r.purpose, r.attempt, r.request_sha256): r
@@ -69,6 +76,11 @@ class Recorded:
     def asks_nobody(self) -> bool:
         """Whether no model is needed."""
         return self.miss == "stop"
+
+    @property
+    def expects_to_ask(self) -> bool:
+        """Whether models have to be there from the start."""
+        return not (self.asks_nobody or self._expected)
 
     def find(
         self, tick: int, persona_id: str | None, purpose: str, attempt: int, request_sha256: str

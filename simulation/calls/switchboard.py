@@ -125,12 +125,12 @@ class Switchboard:
     def check(self) -> None:
         """Ask every model, at the same time and without paying, whether it can be used.
 
-        A replay that never goes live asks nobody.
+        Nobody is looked for where recorded answers should be enough.
 
         Raises:
             UsageError: some cannot; names all of them.
         """
-        if self._recorded is not None and self._recorded.asks_nobody:
+        if self._recorded is not None and not self._recorded.expects_to_ask:
             return
         problems = self._background.run(check_all(self._lines))
         if problems:

@@ -138,6 +138,28 @@ def snapshot_options(function: _F) -> _F:
     return function
 
 
+def replay_options(function: _F) -> _F:
+    """Add what lets the language models of another run answer again."""
+    options = (
+        click.option(
+            "--replay",
+            type=click.Path(path_type=Path),
+            metavar="RUN",
+            help="Let the language models of this run answer again: no key, no network, no cost.",
+        ),
+        click.option(
+            "--replay-miss",
+            type=click.Choice(["stop", "live"]),
+            default="stop",
+            show_default=True,
+            help="What to do about a question that the replayed run does not answer.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
 version_option = click.option(
     "--any-version",
     is_flag=True,

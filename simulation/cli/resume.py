@@ -15,6 +15,7 @@ from simulation.cli.options import (
     debug_option,
     examples,
     json_option,
+    replay_options,
     run_argument,
     set_option,
     snapshot_options,
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
     epilog=examples(
         "simulation resume runs/protein_bar-seed7.duckdb",
         "simulation resume runs/protein_bar-seed7.duckdb --set encoder.model=models/mine",
+        "simulation resume runs/on_claude-seed7.duckdb --set budget.usd=10",
     ),
 )
 @run_argument
 @set_option
 @version_option
 @snapshot_options
+@replay_options
 @access_options
 @executor_options
 @click.option("--quiet", is_flag=True, help="No progress; print only the path of the run.")
@@ -52,6 +55,8 @@ def command(
     any_version: bool,
     snapshot: Path | None,
     snapshot_every: int,
+    replay: Path | None,
+    replay_miss: str,
     allow_paths: tuple[Path, ...],
     allow_hosts: tuple[str, ...],
     key_for: tuple[str, ...],
@@ -60,7 +65,7 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Go on with a run that stopped: interrupted, crashed, out of disk.
+    """Go on with a run that stopped: interrupted, crashed, out of disk or of budget.
 
     It ends as if it had never stopped: the same state after every tick. Of a complete run nothing
     is changed. Only what does not change results can be set anew.
@@ -84,6 +89,8 @@ def command(
             settings=settings,
             access=access(allow_paths, allow_hosts, key_for, no_price),
             any_version=any_version,
+            replay=replay,
+            ask_misses=replay_miss == "live",
             on_tick=shown.tick,
             snapshot=kept,
             executor=workers,

@@ -17,6 +17,7 @@ from simulation.cli.options import (
     debug_option,
     examples,
     json_option,
+    replay_options,
     scenario_argument,
     seed_option,
     set_option,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         "simulation run scenarios/protein_bar.yaml --seed 8 --out runs/second.duckdb",
         "simulation run bar.yaml --set horizon=10 --set population.size=40",
         "simulation run on_claude.yaml --dry-run",
+        "simulation run on_claude.yaml --replay runs/on_claude-seed7.duckdb",
     ),
 )
 @scenario_argument
@@ -50,19 +52,7 @@ if TYPE_CHECKING:
     help="The run database to write; it must not exist. Default: a new file in runs/.",
 )
 @snapshot_options
-@click.option(
-    "--replay",
-    type=click.Path(path_type=Path),
-    metavar="RUN",
-    help="Let the language models of this run answer again: no key, no network, its seed.",
-)
-@click.option(
-    "--replay-miss",
-    type=click.Choice(["stop", "live"]),
-    default="stop",
-    show_default=True,
-    help="What to do about a question that the replayed run does not answer.",
-)
+@replay_options
 @access_options
 @executor_options
 @click.option(

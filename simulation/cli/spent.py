@@ -65,6 +65,11 @@ def _asked(each: Asked) -> str:
 
 
 def _money(spent: Spending) -> Iterator[str]:
+    if spent.replayed:
+        yield (
+            f"{many(spent.replayed, 'call')} an earlier run had answered and paid "
+            f"({money(spent.replayed_usd)} USD): replayed, and not paid again"
+        )
     if spent.budget:
         yield f"budget: {', '.join(used(each) for each in spent.budget)}"
     if spent.unconfirmed_usd:

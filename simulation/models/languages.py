@@ -96,9 +96,9 @@ def _asker(board: Switchboard, loaded: Loaded, spec: ModelSpec) -> Asker:
 def missing(loaded: Loaded, *, recorded: Recorded | None = None) -> Iterator[Problem]:
     """Yield what a scenario's language models still need: keys, prices.
 
-    recorded: answers that were given before; where nobody else is asked, nothing is needed.
+    recorded: answers that were given before; where they should be enough, nothing is needed.
     """
-    if recorded is not None and recorded.asks_nobody:
+    if recorded is not None and not recorded.expects_to_ask:
         return
     budget, no_price = loaded.scenario.budget, loaded.access.no_price
     for tier, spec in loaded.scenario.languages.items():

@@ -591,7 +591,8 @@ COMMENT ON COLUMN model_calls.input_tokens IS 'tokens read, as billed';
 COMMENT ON COLUMN model_calls.cached_tokens IS 'of those, read from the provider''s cache';
 COMMENT ON COLUMN model_calls.written_tokens IS 'of those, written into the provider''s cache';
 COMMENT ON COLUMN model_calls.output_tokens IS 'tokens written, as billed';
-COMMENT ON COLUMN model_calls.cost_usd IS 'price in US dollars; NULL where tokens or prices are not known';
+COMMENT ON COLUMN model_calls.cost_usd IS
+    'price in US dollars; NULL where tokens or prices are not known; of a replayed answer what it had cost';
 COMMENT ON COLUMN model_calls.latency_s IS 'seconds from request to answer, of the last try';
 COMMENT ON COLUMN model_calls.attempts IS 'times this request was sent until it was answered or given up; 0 for a replayed answer';
 COMMENT ON COLUMN model_calls.billed IS 'of those, times that may have been billed';
@@ -640,7 +641,7 @@ COMMENT ON COLUMN ticks.probes IS 'probe questions asked';
 COMMENT ON COLUMN ticks.model_calls IS 'requests put to language models';
 COMMENT ON COLUMN ticks.input_tokens IS 'tokens read';
 COMMENT ON COLUMN ticks.output_tokens IS 'tokens written';
-COMMENT ON COLUMN ticks.cost_usd IS 'price in US dollars';
+COMMENT ON COLUMN ticks.cost_usd IS 'price in US dollars of what was sent; replayed answers cost nothing';
 COMMENT ON COLUMN ticks.wall_s IS 'seconds that the tick took; differs from run to run';
 COMMENT ON COLUMN ticks.unit_entropy IS 'sum of the entropies of all living memory units; NULL or 0 without units';
 COMMENT ON COLUMN ticks.state_digest IS

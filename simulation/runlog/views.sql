@@ -203,26 +203,34 @@ SELECT
     provider,
     model,
     count(*) AS calls,
+    count(*) FILTER (NOT paid) AS replayed,
     CAST(coalesce(sum(input_tokens), 0) AS BIGINT) AS input_tokens,
     CAST(coalesce(sum(cached_tokens), 0) AS BIGINT) AS cached_tokens,
     CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output_tokens,
-    coalesce(sum(cost_usd), 0) AS cost_usd,
-    sum(unconfirmed_usd) AS unconfirmed_usd,
-    avg(latency_s) AS mean_latency_s
-FROM model_calls GROUP BY tick, purpose, provider, model;
+    coalesce(sum(cost_usd) FILTER (paid), 0) AS cost_usd,
+    coalesce(sum(unconfirmed_usd) FILTER (paid), 0) AS unconfirmed_usd,
+    coalesce(sum(cost_usd) FILTER (NOT paid), 0) AS replayed_usd,
+    avg(latency_s) FILTER (paid) AS mean_latency_s
+FROM (
+    SELECT *, attempts > 0 AND tick > coalesce((SELECT forked_at_tick FROM run), -1) AS paid
+    FROM model_calls
+) GROUP BY tick, purpose, provider, model;
 COMMENT ON VIEW spend IS 'What language models cost: one row per tick, purpose and model; empty for the rule model.';
 COMMENT ON COLUMN spend.tick IS 'tick that asked';
 COMMENT ON COLUMN spend.purpose IS 'what was asked for';
 COMMENT ON COLUMN spend.provider IS 'who was asked';
 COMMENT ON COLUMN spend.model IS 'name of the model';
-COMMENT ON COLUMN spend.calls IS 'calls made';
+COMMENT ON COLUMN spend.calls IS 'calls made, replayed ones included';
+COMMENT ON COLUMN spend.replayed IS
+    'of those, calls that an earlier run had answered and paid: of a replay, or of a fork''s parent';
 COMMENT ON COLUMN spend.input_tokens IS 'tokens read';
 COMMENT ON COLUMN spend.cached_tokens IS 'of those, read from the provider''s cache';
 COMMENT ON COLUMN spend.output_tokens IS 'tokens written';
-COMMENT ON COLUMN spend.cost_usd IS 'price in US dollars';
+COMMENT ON COLUMN spend.cost_usd IS 'what this run paid, in US dollars';
 COMMENT ON COLUMN spend.unconfirmed_usd IS
-    'price, at most, of what may have been billed without an account of it';
-COMMENT ON COLUMN spend.mean_latency_s IS 'mean seconds from request to answer';
+    'price, at most, of what may have been billed to this run without an account of it';
+COMMENT ON COLUMN spend.replayed_usd IS 'what the replayed calls had cost the earlier run';
+COMMENT ON COLUMN spend.mean_latency_s IS 'mean seconds from request to answer; NULL if all were replayed';
 
 CREATE VIEW failures AS
 WITH asked AS (
