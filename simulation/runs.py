@@ -437,7 +437,7 @@ def _out_of_answers(
     missed = isinstance(error, ReplayMissError)
     if is_new and writer.last_tick < (1 if missed else 0):
         writer.discard()
-        return type(error)(f"{error}\nNothing was written: {_UNLIKE}") if missed else error
+        return type(error)(f"{error}\nNothing was written. {_UNLIKE}") if missed else error
     more: tuple[str, ...] = ()
     if isinstance(error, BudgetExhaustedError):
         more = ("--set", f"budget.{error.name}={error.more}")
@@ -445,7 +445,7 @@ def _out_of_answers(
         writer.finish("budget_exhausted" if more else "failed")
     if missed:
         live = replace(watch, again=(*watch.again, "--replay-miss", "live"))
-        said = f"{_held(engine, live)}\nThis asks what was not recorded: {_UNLIKE}"
+        said = f"{_held(engine, live)}\nThis asks, and pays, what was not recorded. {_UNLIKE}"
     else:
         said = (
             f"{_held(engine, watch, *more)}\n"
@@ -455,8 +455,8 @@ def _out_of_answers(
 
 
 _UNLIKE = (
-    "the scenario, its settings, the seed or the version of the package are not those of the "
-    "recorded run, or it ended here."
+    "The scenario, its settings, the seed or the version of the package are not those of the "
+    "recorded run, or that one ended here."
 )
 
 

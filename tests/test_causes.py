@@ -44,7 +44,8 @@ def pair(
             for i, (tick, persona, digest, response) in enumerate(rows):
                 connection.execute(
                     "INSERT INTO model_calls BY NAME SELECT ? AS call_id, ? AS tick, "
-                    "? AS persona_id, 'turn' AS purpose, 'openai' AS provider, 'm' AS model, "
+                    "? AS persona_id, 'turn' AS purpose, 1 AS attempt, 'openai' AS provider, "
+                    "'m' AS model, 1 AS billed, 0 AS unconfirmed_usd, 0 AS unconfirmed_tokens, "
                     "? AS request_sha256, '{}' AS request, ? AS response, 1 AS attempts, "
                     "'ok' AS outcome",
                     [i, tick, persona, digest, response],

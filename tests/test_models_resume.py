@@ -17,7 +17,7 @@ import pytest
 import yaml
 from model_faults import PASSING, WRONG, failing_at_times
 from model_runs import SUMS, UNTOLD, WHOLE, described, digests, loaded, one, ran, rows
-from model_server import NAMES, good, model, told
+from model_server import good, model, told
 from small import small
 from worlds import assert_equal_worlds, running
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from simulation.records import TickRecords
 
-both = pytest.mark.parametrize("name", NAMES)
+SLOW = pytest.mark.slow
 ASKS = [
     {"id": "intent", "tick": [2, 4], "question": "Will you buy it?", "target": "value"},
     {"id": "ways", "tick": 3, "question": "How often?", "kind": "choice",
@@ -108,7 +108,9 @@ SPENT = {
 # Budgets
 
 
-@pytest.mark.parametrize("key", ["usd", "calls", "tokens"])
+@pytest.mark.parametrize(
+    "key", ["usd", *(pytest.param(k, marks=SLOW) for k in ("calls", "tokens"))]
+)
 def test_a_budget_stops_a_run_at_whole_ticks_and_more_of_it_lets_it_go_on(
     key: str, whole: tuple[Path, Counter[str]], served: Model, tmp_path: Path
 ) -> None:
@@ -150,7 +152,9 @@ def test_a_lower_budget_than_was_spent_asks_nothing(served: Model, tmp_path: Pat
     assert len(served.asked) == asked
 
 
-@pytest.mark.parametrize("key", ["usd", "calls", "tokens"])
+@pytest.mark.parametrize(
+    "key", ["usd", *(pytest.param(k, marks=SLOW) for k in ("calls", "tokens"))]
+)
 def test_the_words_of_a_spent_budget_can_be_typed_as_they_are(
     key: str, served: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,7 +211,13 @@ def gone_on(folder: Path, out: Path) -> subprocess.Popen[str]:
         pytest.param((25, 61, 99), id="three times", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill", "ctrl-c"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(signal.SIGKILL, id="kill"),
+        pytest.param(signal.SIGINT, id="ctrl-c", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_that_is_struck_in_mid_tick_goes_on_and_asks_for_no_recorded_reply(
     how: signal.Signals,
     moments: tuple[int, ...],
@@ -367,7 +377,7 @@ def test_a_replay_needs_no_key(host: str | None, served: Model, tmp_path: Path) 
     assert_repeats(path, out)
 
 
-@both
+@pytest.mark.parametrize("name", ["openai", pytest.param("anthropic", marks=SLOW)])
 def test_a_replay_fails_as_the_run_did(name: str, tmp_path: Path) -> None:
     changes: dict[str, Any] = {"models": {"max_tokens": 2000}} | EVERYTHING
 
@@ -661,6 +671,9 @@ def test_a_complete_parent_whose_answers_are_not_enough_stops_the_fork(
     with pytest.raises(RunStoppedError, match=r"cannot be used.*\n.*after tick 2 of 4"):
         fork(path, at=1, out=tmp_path / "b.duckdb")
     assert one(tmp_path / "b.duckdb", "SELECT status FROM run") == "failed"
+    there = [f"models.{tier}.base_url=null" for tier in ("cheap", "frontier")]
+    with pytest.raises(RunStoppedError, match=r"(?s)OPENAI_API_KEY.*after tick 2 of 4"):
+        fork(path, at=1, settings=there, out=tmp_path / "c.duckdb")
 
 
 # Quarantine
