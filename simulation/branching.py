@@ -150,6 +150,12 @@ def branch(
     """
     _check_version(run, any_version=any_version)
     whole_tick(run, at)
+    own = run.run.header.forked_at_tick
+    if own is not None and at < own:
+        raise UsageError(
+            f"{run.path} is itself a fork at tick {own}; what was set there did not hold before. "
+            f"Fork its parent at tick {at}, or this run at tick {own} or later"
+        )
     before = stored_scenario(run, access=access).scenario
     after = stored_scenario(run, settings, access=access).scenario
     settings = (*settings, *kept_tau(before, after))

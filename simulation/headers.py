@@ -49,7 +49,7 @@ def header(loaded: Loaded, engine: Engine) -> RunHeader:
         engine_version=engine_version(),
         horizon=scenario.horizon,
         tau=scenario.tau,
-        parameters=flatten(scenario) | _personal(engine),
+        parameters=flatten(scenario) | {"seed": engine.seed} | _personal(engine),
         encoder=engine.encoder.name,
         encoder_sha256=engine.encoder.sha256,
         models=models(engine),

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from simulation.scenario import Loaded, Scenario
     from simulation.world import Event, World
 
+_DAMAGE = (AttributeError, LookupError, OverflowError, TypeError, ValueError)  # of odd rows
 _IN_ROWS = ("ontology", "population.source", "graph.file")  # no file of the scenario's is needed
 
 
@@ -95,7 +96,12 @@ def engine_at(
             loaded: Loaded, seed: int, encoder: Encoder, appraiser: Appraiser | None
         ) -> tuple[World, Ontology, People]:
             _check_tools(run, encoder, appraiser)
-            return _world(history, loaded.scenario, Streams(seed), encoder, appraiser)
+            try:
+                return _world(history, loaded.scenario, Streams(seed), encoder, appraiser)
+            except _DAMAGE as error:
+                raise RunFileError(
+                    f"{run.path} is damaged: its rows do not make a world ({error!r:.200})"
+                ) from error
 
         return Engine(
             loaded,
@@ -161,6 +167,13 @@ def whole_tick(run: RunFile, tick: int | None) -> int:
             f"{run.path} stopped before tick 0 was finished, so there is nothing to go on from: "
             "delete it and run the scenario again"
         )
+    if info.last_tick != run.query("SELECT max(tick) FROM ticks").rows[0][0]:
+        raise RunFileError(
+            f"{run.path} is damaged: it says that tick {info.last_tick} is its last, and its rows "
+            "say another"
+        )
+    if sha256_hex(info.header.scenario_yaml) != info.header.scenario_sha256:
+        raise RunFileError(f"{run.path} is damaged: the text of its scenario was changed")
     if tick is not None and not 0 <= tick <= info.last_tick:
         raise UsageError(
             f"{run.path} has no tick {tick}; it holds the ticks 0 to {info.last_tick}"

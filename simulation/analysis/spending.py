@@ -103,11 +103,23 @@ def _rows(run: RunFile, sql: str) -> list[dict[str, Any]]:
 
 
 def _budget(run: RunFile, used: dict[str, float]) -> Iterator[BudgetUse]:
-    parameters = run.run.header.parameters
+    parameters = dict(run.run.header.parameters)
+    for setting in _later_settings(run):
+        key, _, value = setting.partition("=")
+        if key.strip().startswith("budget."):
+            parameters[key.strip()] = None if value.strip() in ("null", "~", "") else float(value)
     for name, amount in used.items():
         limit = parameters.get(f"budget.{name}")
         if limit is not None:
             yield BudgetUse(name=name, used=amount, limit=limit)
+
+
+def _later_settings(run: RunFile) -> Iterator[str]:
+    """Yield what was set when the run was resumed, in order."""
+    if not any(table.name == "resumes" for table in run.tables()):
+        return  # layout 1
+    for (settings,) in run.query("SELECT settings FROM resumes ORDER BY resume_no").rows:
+        yield from settings
 
 
 # What a fork shares with its parent was paid for by that one, and so was what it answered again.

@@ -73,7 +73,7 @@ def command(
 ) -> None:
     """Say what language models will take: calls, tokens, money and time.
 
-    Plays the run twice with nobody asked, once as tersely and once as wordily as can be, and
+    Plays the run with nobody asked, as tersely, as wordily and as the rule model would act, and
     measures the prompts. Nothing is sent and nothing is written; no key is needed.
     """
     from simulation.founding import read

@@ -22,11 +22,9 @@ def told(spent: Spending | None) -> dict[str, Any]:
 
 def spent_on(spent: Spending) -> Iterator[str]:
     """Yield the lines of the block."""
-    cached = f" ({percent(spent.cached_tokens / spent.input_tokens)} of them cached)"
-    tokens = (
-        f"{spent.input_tokens:,} tokens in{cached if spent.cached_tokens else ''}, "
-        f"{spent.output_tokens:,} out"
-    )
+    share = spent.cached_tokens / spent.input_tokens if spent.input_tokens else 0.0
+    cached = f" ({percent(share)} of them cached)" if spent.cached_tokens else ""
+    tokens = f"{spent.input_tokens:,} tokens in{cached}, {spent.output_tokens:,} out"
     yield "Language models"
     yield paragraph(
         f"{many(spent.calls, 'call')}, {tokens}, {money(spent.cost_usd)} USD", indent="  "

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulation.errors import InvalidAnswerError
-from simulation.models.answers import check_length, check_text, clean, decode
+from simulation.models.answers import check_length, check_text, clean, decode, shown
 from simulation.models.base import SOURCES
+from simulation.models.copied import is_copied_shape
 from simulation.models.perception import appeal
 
 if TYPE_CHECKING:
@@ -134,6 +135,8 @@ def parse_interview(answer: str) -> ParsedInterview:
     text = clean(said, "answer", dropped)[:MAX_ANSWER]
     if not text:
         raise InvalidAnswerError("the answer is empty")
+    if is_copied_shape(text):
+        raise InvalidAnswerError(f"the answer must be the person's own, not {shown(text)}")
     return ParsedInterview(answer=text, dropped=tuple(dropped))
 
 

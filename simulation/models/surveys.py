@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulation.errors import InvalidAnswerError
-from simulation.models.answers import check_length, check_text, clean, decode
+from simulation.models.answers import check_length, check_text, clean, decode, shown
+from simulation.models.copied import is_copied_shape
 from simulation.models.perception import appeal
 from simulation.models.words.survey_phrases import ANSWERS, STARTS
 from simulation.ontology.answers import normalise
@@ -104,6 +105,8 @@ def parse_survey(answer: str, choices: Sequence[str]) -> ParsedSurvey:
     text = clean(said, "answer", dropped)
     if not text:
         raise InvalidAnswerError("the answer is empty")
+    if is_copied_shape(text) and chosen(text, choices) < 0:
+        raise InvalidAnswerError(f"the answer must be the person's own, not {shown(text)}")
     if not choices:
         return ParsedSurvey(answer=text, dropped=tuple(dropped))
     place = chosen(text, choices)

@@ -46,8 +46,7 @@ def probe(requests: ProbeRequests, i: int) -> Prompt:
         EmptyPersonaBlockError: the persona has no block (method.md 6).
     """
     shape = [
-        "Answer in a few words, as this person, with one JSON object:",
-        '{"answer": "your answer"}',
+        'Answer with one JSON object that has the key "answer": a few words, as this person',
     ]
     return persona_prompt(
         requests.cast,
@@ -108,8 +107,8 @@ def interview(requests: InterviewRequests, i: int) -> Prompt:
         titled(
             "What do you answer?",
             [
-                "Answer as this person, in one to five sentences, with one JSON object:",
-                '{"answer": "your answer"}',
+                'Answer with one JSON object that has the key "answer":',
+                "one to five sentences, as this person",
             ],
         ),
     )
@@ -119,15 +118,13 @@ def _survey_shape(choices: Sequence[str]) -> list[str]:
     """Return the shape of an answer to a survey question."""
     if not choices:
         return [
-            "Answer in one to three sentences, in your own words and without a number,",
-            "with one JSON object:",
-            '{"answer": "your answer"}',
+            'Answer with one JSON object that has the key "answer":',
+            "one to three sentences in your own words, without a number",
         ]
     return [
         "Choose one of these:",
         *(fenced("choice", choice) for choice in choices),
-        "Answer with one JSON object, the choice word for word:",
-        '{"answer": "your choice"}',
+        'Answer with one JSON object that has the key "answer": the choice, word for word',
     ]
 
 

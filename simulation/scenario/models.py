@@ -79,7 +79,10 @@ class Budget(Part):
 
     usd: NonNegative | None = Field(default=None, description="US dollars; default no limit.")
     calls: int | None = Field(
-        default=None, ge=0, description="Calls, each try counted; default no limit."
+        default=None,
+        ge=0,
+        description="Tries that may be billed: one that a server turns away (429, 500) is not; "
+        "default no limit.",
     )
     tokens: int | None = Field(
         default=None, ge=0, description="Tokens read and written; default no limit."
