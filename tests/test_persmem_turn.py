@@ -195,7 +195,7 @@ def test_an_appraiser_that_does_not_know_the_encoder_says_what_to_do() -> None:
 
 def test_an_appraiser_that_asks_a_model_needs_one() -> None:
     with pytest.raises(
-        ScenarioError, match=r"affect\.appraiser  model asks that of the cheap tier"
+        ScenarioError, match=r"affect\.appraiser  model asks the model of the cheap tier"
     ):
         personal(settings=["affect.appraiser=model"])
 

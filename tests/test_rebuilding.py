@@ -240,7 +240,11 @@ def test_a_tick_that_is_not_there_is_refused(tick: int, tmp_path: Path) -> None:
             "the text 'x' was changed",
         ),
         ("DELETE FROM embedding_rows WHERE embedding_id = 3", "texts are missing"),
-        ("DELETE FROM ticks WHERE tick = 8", "tick 8 has no digest"),
+        ("DELETE FROM ticks WHERE tick = 8", "says that tick 8 is its last"),
+        ("UPDATE run SET last_tick = 2000000000", "says that tick 2000000000 is its last"),
+        ("UPDATE run SET scenario_yaml = 'x'", "the text of its scenario was changed"),
+        ("UPDATE personas SET attributes = '[]'", "its rows do not make a world"),
+        ("DELETE FROM sources", "is damaged"),
         ("UPDATE sources SET content = 'x'", "its copy of consumer_products.yaml was changed"),
         (
             "UPDATE personas SET persona_block = 'x' WHERE persona_index = 0",

@@ -11,6 +11,8 @@ import re
 
 _SHAPES = frozenset(
     {
+        "a few words",
+        "a few words, as this person",
         "a list of one to three short sentences of your own",
         "a list of one to three short sentences of your own, in the first person",
         "how far each belief moves",
@@ -19,7 +21,11 @@ _SHAPES = frozenset(
         "in the first person, said or only thought",
         "null if it has none",
         "one of the above",
+        "one to five sentences",
+        "one to five sentences, as this person",
         "one to three sentences",
+        "one to three sentences in your own words",
+        "one to three sentences in your own words, without a number",
         "one to three sentences of your own",
         "one to three sentences of your own, in the first person",
         "one to three sentences of your own, in the first person, said or only thought",
@@ -28,6 +34,8 @@ _SHAPES = frozenset(
         "sentences of your own",
         "short sentences of your own",
         "short sentences of your own, in the first person",
+        "the choice",
+        "the choice, word for word",
         "the id",
         "the id of its target",
         "the id of its target, as text",

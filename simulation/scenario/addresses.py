@@ -16,6 +16,7 @@ OWN_HOSTS = {"anthropic": "api.anthropic.com", "openai": "api.openai.com"}
 
 KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
+_PLACE = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::\d*)?")  # "[::1]evil.com" is no place
 _PLAIN = re.compile(r"[!-~]+")  # printable ASCII without space
 
 
@@ -47,7 +48,8 @@ def address_problem(url: str, *, provider: str, allow_hosts: Sequence[str]) -> s
 def _malformed(url: str, parts: SplitResult, host: str) -> str | None:
     if parts.scheme not in {"http", "https"}:
         return f"must begin with http:// or https://, not {quoted(url)}"
-    if not host or not _PLAIN.fullmatch(url) or "\\" in url:
+    odd = not _PLAIN.fullmatch(url) or "\\" in url
+    if not host or odd or not _PLACE.fullmatch(parts.netloc.rpartition("@")[2]):
         return f"{quoted(url)} is not an address such as http://localhost:8000/v1"
     if "@" in parts.netloc:
         return "must hold no user name or password; keys come from the environment"
