@@ -6,6 +6,7 @@ import io
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -346,6 +347,16 @@ class Here:
         self.closed += 1
 
 
+@pytest.fixture
+def _trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the files that `fine` leaves, which are empty, for the runs that they stand for."""
+
+    def is_there(path: Path, known: object) -> bool:
+        return known is not None and path.is_file()
+
+    monkeypatch.setattr(running, "_is_there", is_there)
+
+
 def fine(job: Job) -> Outcome:
     Path(job.out).touch()
     return Outcome(status="complete", last_tick=3, digest=str(job.seed), means={"C1": 0.75})
@@ -373,6 +384,7 @@ def test_no_more_runs_are_under_way_than_there_are_slots(tmp_path: Path) -> None
     json.dumps(result.to_dict())
 
 
+@pytest.mark.usefixtures("_trusting")
 def test_a_run_that_fails_stops_no_other_and_is_made_again_alone(tmp_path: Path) -> None:
     first = sweeps.execute(planned(tmp_path), Here(failing))
     assert (first.complete, len(first.failed)) == (4, 2)
@@ -383,6 +395,7 @@ def test_a_run_that_fails_stops_no_other_and_is_made_again_alone(tmp_path: Path)
     assert (second.complete, second.made, second.failed) == (6, 2, ())
 
 
+@pytest.mark.usefixtures("_trusting")
 def test_more_seeds_and_runs_whose_file_is_gone_are_made_and_no_others(tmp_path: Path) -> None:
     sweeps.execute(planned(tmp_path), Here(fine))
     (tmp_path / "out" / "horizon=2-seed1.duckdb").unlink()
@@ -395,6 +408,7 @@ def test_more_seeds_and_runs_whose_file_is_gone_are_made_and_no_others(tmp_path:
     assert len(sweeps.execute(planned(tmp_path, "4"), Here(fine)).runs) == 2
 
 
+@pytest.mark.usefixtures("_trusting")
 def test_ctrl_c_lets_runs_end_keeps_the_finished_and_says_how_to_go_on(tmp_path: Path) -> None:
     def interrupted(job: Job) -> Outcome:
         if len(executor.jobs) > 3:
@@ -769,3 +783,19 @@ def test_a_sweep_may_be_started_from_a_thread_and_a_script_without_a_guard(tmp_p
     thread.start()
     thread.join()
     assert found == [1]
+
+
+def test_files_that_are_not_what_the_summary_knows_are_made_again_or_named(
+    tmp_path: Path,
+) -> None:
+    given: dict[str, Any] = {"seeds": "1-3", "settings": ["horizon=2,3"], "jobs": 1}
+    first = sweeps.sweep(scenario(tmp_path), out=tmp_path / "runs", **given)
+    paths = [Path(first.folder, run["path"]) for run in first.runs]
+    shutil.copy(paths[0], paths[4])  # another run under this name
+    paths[5].write_bytes(b"junk")
+    with duckdb.connect(str(paths[1])) as connection:
+        connection.execute("UPDATE run SET status = 'interrupted'")
+    again = sweeps.sweep(scenario(tmp_path), out=tmp_path / "runs", **given)
+    assert [run["status"] for run in again.runs][:4] == ["complete"] * 4
+    assert [run["status"] for run in again.runs][4:] == ["failed", "failed"]
+    assert "is another run, of other settings" in again.runs[4]["error"]

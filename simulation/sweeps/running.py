@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simulation.errors import RunStoppedError, UsageError
-from simulation.runlog import Signals
+from simulation.errors import RunFileError, RunStoppedError, UsageError
+from simulation.runlog import RunFile, Signals
 from simulation.sweeps.local import Local, cores
 from simulation.sweeps.plan import Plan, plan
 from simulation.sweeps.summary import Summary
@@ -132,6 +132,21 @@ def execute(planned: Plan, executor: Executor, watch: Watch | None = None) -> Re
         executor.close()
 
 
+def _is_there(path: Path, known: tuple[str, str] | None) -> bool:
+    """Return whether a file still is the complete run that the summary knows.
+
+    known: its run_id and last digest; None for a run that is not complete.
+    """
+    if known is None or not path.is_file():
+        return False
+    try:
+        with RunFile.open(path) as run:
+            last = run.query("SELECT state_digest FROM ticks ORDER BY tick DESC LIMIT 1").rows
+            return run.run.status == "complete" and (run.run.header.run_id, *last[0]) == known
+    except RunFileError:
+        return False
+
+
 class _Work:
     """A sweep under way."""
 
@@ -140,7 +155,7 @@ class _Work:
         self._watch = watch
         done = summary.complete()
         self._left = deque(
-            run for run in planned.runs if run.path.name not in done or not run.path.is_file()
+            run for run in planned.runs if not _is_there(run.path, done.get(run.path.name))
         )
         self._under_way: dict[int, PlannedRun] = {}
         self._made = 0

@@ -154,10 +154,10 @@ class Summary:
         except duckdb.Error as error:
             raise problems.cannot_write(self.path, "the summary", error) from error
 
-    def complete(self) -> set[str]:
-        """Return the names of runs that are complete."""
-        rows = self._rows("SELECT path FROM runs WHERE status = 'complete'")
-        return {path for (path,) in rows}
+    def complete(self) -> dict[str, tuple[str, str]]:
+        """Return the runs that are complete: the name of each file, its run_id and digest."""
+        rows = self._rows("SELECT path, run_id, digest FROM runs WHERE status = 'complete'")
+        return {path: (run_id, digest) for path, run_id, digest in rows}
 
     def put(self, run: PlannedRun, outcome: Outcome) -> None:
         """Write how a run ended, in one transaction.
