@@ -77,9 +77,9 @@ def test_a_run_that_cannot_be_made_or_whose_worker_is_lost_is_listed(
     lost, other = (planned.job(run) for run in planned.runs)
     Path(other.out).write_text("not a run", encoding="utf-8")
     runs.submit(other)
-    assert "ended" in events(runs, 1)[-1].kind
+    assert until_end(runs).outcome.status == "failed"
     runs.submit(lost)
-    events(runs, 3)
+    events(runs, 4)
     for line in os.popen("ps -eo pid,args").read().splitlines():  # noqa: S605, S607 - of this test
         pid, _, words = line.strip().partition(" ")
         if "ray::_make" in words:
@@ -96,7 +96,7 @@ def test_stopping_ends_runs_after_their_tick_in_hand(
     planned.folder.mkdir()
     first, _, late = (planned.job(run) for run in planned.runs)
     runs.submit(first)
-    events(runs, 3)
+    events(runs, 4)
     runs.stop()
     runs.submit(late)
     ends = [until_end(runs), until_end(runs)]
