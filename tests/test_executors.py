@@ -49,9 +49,9 @@ from simulation.executors.encoder import DistributedEncoder
 from simulation.executors.local import Local
 from simulation.executors.model import Distributed
 from simulation.executors.processes import Processes
-from simulation.executors.replies import join
 from simulation.models.base import ProbeReplies, Rejection
 from simulation.models.interviews import InterviewRequests
+from simulation.models.replies import join
 from simulation.models.rule import RuleModel, RuleParameters
 from simulation.rng import Streams
 from simulation.runlog import RunFile
@@ -303,7 +303,7 @@ def test_errors_and_rejections_move_to_their_place_in_the_whole() -> None:
     said = Rejection(index=1, kind="k", detail="d")
     first = ProbeReplies(answer=["a", None], error={1: "why"}, rejections=(said,))
     second = ProbeReplies(answer=["b", None], error={0: "x", 1: "y"}, rejections=(said,))
-    whole = join([first, second], [0, 2])
+    whole = join([([0, 1], first), ([2, 3], second)])
     assert whole.answer == ["a", None, "b", None]
     assert whole.error == {1: "why", 2: "x", 3: "y"}
     assert [item.index for item in whole.rejections] == [1, 3]

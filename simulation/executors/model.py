@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from simulation.executors import portable
-from simulation.executors.replies import join
 from simulation.models.base import Model
+from simulation.models.replies import join
 from simulation.models.written import Fallback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from simulation.executors.base import Executor
     from simulation.models.base import (
@@ -88,15 +88,12 @@ class Distributed:
         count = len(requests)
         if count <= self._batch:
             return method(requests)
-        starts = range(0, count, self._batch)
-
-        def parts() -> Iterator[tuple[str, Q]]:
-            for start in starts:
-                rows = range(start, min(start + self._batch, count))
-                yield method.__name__, cut(requests, rows)
-
-        replies: list[R] = self._executor.map(_answer, self._handle(requests.cast), parts())
-        return join(replies, starts)
+        places = [
+            range(start, min(start + self._batch, count)) for start in range(0, count, self._batch)
+        ]
+        parts = ((method.__name__, cut(requests, rows)) for rows in places)
+        replies: list[R] = self._executor.map(_answer, self._handle(requests.cast), parts)
+        return join(list(zip(places, replies, strict=True)))
 
     def _handle(self, cast: Cast) -> Any:
         """Return the handle of model and cast; a run has one cast, so it is shared once."""

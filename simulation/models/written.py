@@ -39,6 +39,7 @@ from simulation.models.parsing import (
     reaction_schema,
     reflection_schema,
 )
+from simulation.models.replies import join
 from simulation.models.surveys import SurveyReplies, parse_survey, survey_schema
 
 if TYPE_CHECKING:
@@ -285,23 +286,10 @@ def _reactions(
     own.source[[i in asked.replayed for i in read]] = REPLAY
     if instead is None:
         return replace(own, rejections=asked.sorted_rejections())
-    place = np.argsort(np.array([*read, *missing], dtype=np.int64))
-    words = [*own.words, *instead.words]
     _blame(asked, missing, instead)
-    return Reactions(
-        action=np.concatenate([own.action, instead.action])[place],
-        post=np.concatenate([own.post, instead.post])[place],
-        persona=np.concatenate([own.persona, instead.persona])[place],
-        words=[words[i] for i in place],
-        change=np.concatenate([own.change, instead.change])[place],
-        claim=np.concatenate([own.claim, instead.claim])[place],
-        stance=np.concatenate([own.stance, instead.stance])[place],
-        cause=np.concatenate([own.cause, instead.cause])[place],
-        importance=np.concatenate([own.importance, instead.importance])[place],
-        source=np.concatenate([own.source, np.full(len(missing), FALLBACK)])[place],
-        error=asked.error,
-        rejections=asked.sorted_rejections(),
-    )
+    instead = replace(instead, source=np.full(len(missing), FALLBACK))
+    whole = join([(read, own), (missing, instead)])
+    return replace(whole, error=asked.error, rejections=asked.sorted_rejections())
 
 
 def _reflections(

@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation import records
-from simulation.models.base import SOURCES, ProbeReplies, ReflectionReplies, Rejection
+from simulation.models.base import SOURCES, ProbeReplies, Rejection
 from simulation.models.batches import take_probes, take_reflections
+from simulation.models.replies import join
 from simulation.turn.columns import constant, repeated
 from simulation.turn.rows import persona_column
 
 if TYPE_CHECKING:
-    from simulation.models.base import Model, ProbeRequests, Reactions, ReflectionRequests
+    from simulation.models.base import (
+        Model,
+        ProbeRequests,
+        Reactions,
+        ReflectionReplies,
+        ReflectionRequests,
+    )
     from simulation.models.written import Fallback
     from simulation.records import IntArray, Rows
     from simulation.world import World
@@ -75,28 +82,7 @@ def reflect(
     parts = [(left, replace(instead, source=source, error=reasons))]
     if len(free):
         parts.append((free, model.reflect(take_reflections(requests, free.tolist()))))
-    return _combined(parts)
-
-
-def _combined(parts: list[tuple[IntArray, ReflectionReplies]]) -> ReflectionReplies:
-    """Return one batch of replies from parts that each answer the reflections `rows`."""
-    rows = np.concatenate([rows for rows, _ in parts])
-    order = np.argsort(rows)
-    memories = [texts for _, part in parts for texts in part.memories]
-    dropped = [
-        replace(item, index=int(which[item.index]))
-        for which, part in parts
-        for item in part.rejections
-    ]
-    return ReflectionReplies(
-        revised=np.concatenate([part.revised for _, part in parts])[order],
-        memories=[memories[i] for i in order],
-        claim=np.concatenate([part.claim for _, part in parts])[order],
-        stance=np.concatenate([part.stance for _, part in parts])[order],
-        source=np.concatenate([part.source for _, part in parts])[order],
-        error={int(which[i]): said for which, part in parts for i, said in part.error.items()},
-        rejections=tuple(sorted(dropped, key=lambda item: item.index)),
-    )
+    return join(parts)
 
 
 def answer_probes(requests: ProbeRequests, model: Model, *, quarantined: IntArray) -> ProbeReplies:
@@ -107,18 +93,14 @@ def answer_probes(requests: ProbeRequests, model: Model, *, quarantined: IntArra
     since = quarantined[requests.row]
     if not since.any():
         return model.answer_probes(requests)
-    free = np.flatnonzero(since == 0)
-    given = model.answer_probes(take_probes(requests, free.tolist())) if len(free) else None
-    answer: list[str | None] = [None] * len(requests)
-    error = {i: reason(int(since[i])) for i in np.flatnonzero(since).tolist()}
-    dropped = [Rejection(index=i, kind=UNASKED, detail=said) for i, said in error.items()]
-    if given is not None:
-        for i, said in zip(free.tolist(), given.answer, strict=True):
-            answer[i] = said
-        error |= {int(free[i]): said for i, said in given.error.items()}
-        dropped += [replace(item, index=int(free[item.index])) for item in given.rejections]
-    dropped.sort(key=lambda item: item.index)
-    return ProbeReplies(answer=answer, error=error, rejections=tuple(dropped))
+    left, free = np.flatnonzero(since), np.flatnonzero(since == 0)
+    error = {i: reason(int(tick)) for i, tick in enumerate(since[left])}
+    unasked = [Rejection(index=i, kind=UNASKED, detail=said) for i, said in error.items()]
+    nobody = ProbeReplies(answer=[None] * len(left), error=error, rejections=tuple(unasked))
+    parts = [(left, nobody)]
+    if len(free):
+        parts.append((free, model.answer_probes(take_probes(requests, free.tolist()))))
+    return join(parts)
 
 
 def _why(count: int) -> str:

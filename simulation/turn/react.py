@@ -16,6 +16,7 @@ from simulation.models.base import (
     Rejection,
 )
 from simulation.models.batches import take_turns
+from simulation.models.replies import join
 from simulation.turn import quarantine
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def react(
     answered = _checked(some, _by_tier(some, models), fallback)
     reasons = {i: quarantine.reason(int(since[row])) for i, row in enumerate(left.tolist())}
     instead = _instead(requests, left, reasons, fallback)
-    return combine(len(requests), [(free, answered), (left, instead)])
+    return join([(free, answered), (left, instead)])
 
 
 def _checked(requests: TurnRequests, reactions: Reactions, fallback: Model) -> Reactions:
@@ -67,7 +68,7 @@ def _checked(requests: TurnRequests, reactions: Reactions, fallback: Model) -> R
         ),
     )
     rest = np.setdiff1d(np.arange(len(requests)), rows)
-    return combine(len(requests), [(rest, take(reactions, rest)), (rows, answer)])
+    return join([(rest, take(reactions, rest)), (rows, answer)])
 
 
 def _instead(
@@ -87,7 +88,7 @@ def _by_tier(requests: TurnRequests, models: Sequence[Model]) -> Reactions:
         rows = np.flatnonzero(requests.tier == tier)
         if len(rows):
             parts.append((rows, model.react(take_turns(requests, rows.tolist()))))
-    return combine(len(requests), parts)
+    return join(parts)
 
 
 def faults(requests: TurnRequests, reactions: Reactions) -> dict[int, str]:
@@ -149,36 +150,4 @@ def take(reactions: Reactions, rows: IntArray) -> Reactions:
             for item in reactions.rejections
             if item.index in place
         ),
-    )
-
-
-def combine(count: int, parts: Sequence[tuple[IntArray, Reactions]]) -> Reactions:
-    """Return one batch of `count` reactions from parts that each answer the turns `rows`."""
-    rows = np.concatenate([rows for rows, _ in parts])
-    order = np.argsort(rows, kind="stable")
-
-    def merged(name: str) -> IntArray:
-        return np.asarray(np.concatenate([getattr(part, name) for _, part in parts])[order])
-
-    words: list[str] = [""] * count
-    error: dict[int, str] = {}
-    dropped: list[Rejection] = []
-    for which, part in parts:
-        for i, text in zip(which.tolist(), part.words, strict=True):
-            words[i] = text
-        error |= {int(which[i]): text for i, text in part.error.items()}
-        dropped += [replace(item, index=int(which[item.index])) for item in part.rejections]
-    return Reactions(
-        action=merged("action"),
-        post=merged("post"),
-        persona=merged("persona"),
-        words=words,
-        change=merged("change").astype(np.float64),
-        claim=merged("claim"),
-        stance=merged("stance").astype(np.float64),
-        cause=merged("cause"),
-        importance=merged("importance").astype(np.float64),
-        source=merged("source"),
-        error=error,
-        rejections=tuple(sorted(dropped, key=lambda item: item.index)),
     )
