@@ -12,7 +12,7 @@ from local_model import local_server
 from small import small
 
 from simulation.calls.base import Call
-from simulation.models.parsing import parse_probe, probe_schema
+from simulation.models.parsing import answer_schema, parse_probe
 from simulation.planning import Estimate, Range, estimate, tokens
 from simulation.planning.answers import Wordy, least, terse
 from simulation.planning.answers import shortest as shortest_value
@@ -307,13 +307,13 @@ def test_the_shortest_answer_depends_on_who_keeps_to_the_schema() -> None:
     assert least(call("turn", schema), enforced=True) == '{"action":"buy","words":"x"}'
     assert least(call("turn", schema), enforced=False) == '{"action":"buy"}'
     assert least(call("controller", None), enforced=True) == "x"
-    assert least(call("probe", probe_schema()), enforced=False) == '{"answer":"x"}'
+    assert least(call("probe", answer_schema()), enforced=False) == '{"answer":"x"}'
     assert '"memories"' in least(call("reflection", schema), enforced=False)
 
 
 def test_a_question_that_nobody_knows_is_answered_by_its_schema() -> None:
     wordy = Wordy("bar", max_tokens=50, varied=True)
     for write in (terse, wordy):
-        assert list(write(call("probe", probe_schema()))) == ['{"answer":"x"}']
+        assert list(write(call("probe", answer_schema()))) == ['{"answer":"x"}']
         assert all(write(call("unheard of", None)))
     assert list(terse(call("controller", None))) == ["DONE"]

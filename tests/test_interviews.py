@@ -18,10 +18,10 @@ from simulation.models.base import SOURCES
 from simulation.models.interviews import (
     InterviewRequests,
     answer_by_rule,
-    interview_schema,
     named,
     parse_interview,
 )
+from simulation.models.schemas import answer_schema
 from simulation.models.written import WrittenModel
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Says:
         self.asked: list[str] = []
 
     def complete(self, texts: Sequence[str], *, schemas: Sequence[dict[str, Any]]) -> list[Any]:
-        assert all(schema == interview_schema() for schema in schemas)
+        assert all(schema == answer_schema() for schema in schemas)
         self.asked += texts
         return [self.answers.pop(0) for _ in texts]
 

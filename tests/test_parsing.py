@@ -15,10 +15,10 @@ from simulation.models.batches import choices, take_reflections, take_turns
 from simulation.models.parsing import (
     InvalidAnswerError,
     Parsed,
+    answer_schema,
     parse_probe,
     parse_reaction,
     parse_reflection,
-    probe_schema,
     reaction_schema,
     reflection_schema,
 )
@@ -563,7 +563,7 @@ def test_the_schemas_of_reflections_and_probes_name_what_is_asked_for() -> None:
     schema = reflection_schema(reflections())
     assert list(schema["properties"]["beliefs"]["properties"]) == ["value", "trust", "C1", "C2"]
     assert schema["properties"]["memories"]["maxItems"] == 3
-    assert probe_schema()["required"] == ["answer"]
+    assert answer_schema()["required"] == ["answer"]
 
 
 # Batches

@@ -15,13 +15,13 @@ from written_requests import IDS, cast, plain
 
 from simulation import prompts
 from simulation.errors import EmptyPersonaBlockError, InvalidAnswerError
+from simulation.models.schemas import answer_schema
 from simulation.models.surveys import (
     MAX_ANSWER,
     SurveyRequests,
     answer_by_rule,
     chosen,
     parse_survey,
-    survey_schema,
 )
 from simulation.rng import Streams, stream_keys
 from simulation.scenario.anchors import ANCHORS
@@ -84,8 +84,8 @@ def test_a_persona_without_a_block_is_refused() -> None:
 
 
 def test_the_schema_lists_the_choices_or_asks_for_a_text() -> None:
-    assert survey_schema(())["properties"] == {"answer": {"type": "string"}}
-    assert survey_schema(CHOICES)["properties"]["answer"]["enum"] == list(CHOICES)
+    assert answer_schema(())["properties"] == {"answer": {"type": "string"}}
+    assert answer_schema(CHOICES)["properties"]["answer"]["enum"] == list(CHOICES)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,22 @@ _ESCAPED = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&"))  # & 
 Dropped = tuple[str, str]
 
 
+def said_in(answer: str) -> str:
+    """Return the text under "answer" if the answer is an object, else all of it.
+
+    Raises:
+        InvalidAnswerError: it starts as an object and is not such a one, or cannot be stored.
+    """
+    check_length(answer)
+    check_text(answer)
+    if not answer.lstrip().startswith(("{", "```")):
+        return answer
+    said = decode(answer).get("answer")
+    if not isinstance(said, str):
+        raise InvalidAnswerError('the answer holds no text under "answer"')
+    return said
+
+
 def decode(answer: str) -> dict[str, Any]:
     """Return the object in an answer; all of its texts can be stored as UTF-8."""
     check_length(answer)

@@ -6,12 +6,12 @@ An interview changes nothing: it reads a persona as it was.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simulation.errors import InvalidAnswerError
-from simulation.models.answers import check_length, check_text, clean, decode, shown
+from simulation.models.answers import clean, said_in, shown
 from simulation.models.base import SOURCES
 from simulation.models.copied import is_copied_shape
 from simulation.models.perception import appeal
@@ -106,16 +106,6 @@ class ParsedInterview:
     dropped: tuple[Dropped, ...] = ()
 
 
-def interview_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an answer."""
-    return {
-        "type": "object",
-        "properties": {"answer": {"type": "string"}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
-
-
 def parse_interview(answer: str) -> ParsedInterview:
     """Return what a written model answered: at most 1,000 code points of text.
 
@@ -124,15 +114,8 @@ def parse_interview(answer: str) -> ParsedInterview:
     Raises:
         InvalidAnswerError: nothing is said, or it is an object of another kind.
     """
-    check_length(answer)
-    check_text(answer)
-    said: object = answer
-    if answer.lstrip().startswith(("{", "```")):
-        said = decode(answer).get("answer")
-    if not isinstance(said, str):
-        raise InvalidAnswerError('the answer holds no text under "answer"')
     dropped: list[Dropped] = []
-    text = clean(said, "answer", dropped)[:MAX_ANSWER]
+    text = clean(said_in(answer), "answer", dropped)[:MAX_ANSWER]
     if not text:
         raise InvalidAnswerError("the answer is empty")
     if is_copied_shape(text):

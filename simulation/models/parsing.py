@@ -17,11 +17,10 @@ import numpy as np
 from simulation.errors import InvalidAnswerError
 from simulation.models.answers import (
     Dropped,
-    check_length,
-    check_text,
     clean,
     decode,
     printable,
+    said_in,
     shown,
 )
 from simulation.models.base import ACTION_CODE, ACTIONS, ON_A_POST, SPEAKING
@@ -29,7 +28,7 @@ from simulation.models.batches import FRONTIER, choices, target_name
 from simulation.models.copied import is_copied, is_copied_shape
 from simulation.models.schemas import (
     MAX_MEMORIES,
-    probe_schema,
+    answer_schema,
     reaction_schema,
     reflection_schema,
 )
@@ -44,10 +43,10 @@ __all__ = [
     "InvalidAnswerError",
     "Parsed",
     "ParsedReflection",
+    "answer_schema",
     "parse_probe",
     "parse_reaction",
     "parse_reflection",
-    "probe_schema",
     "reaction_schema",
     "reflection_schema",
 ]
@@ -154,7 +153,7 @@ def parse_probe(answer: str) -> str:
     Raises:
         InvalidAnswerError: nothing is said, or it starts as an object and is not such a one.
     """
-    said = _said(answer)
+    said = said_in(answer)
     lines = [printable(line).strip() for line in said.splitlines()]
     first = next((line for line in lines if line), "")
     if not first:
@@ -162,18 +161,6 @@ def parse_probe(answer: str) -> str:
     if is_copied_shape(first):
         raise InvalidAnswerError(f"{shown(first)} stands in the question; it is no answer")
     return first[:MAX_PROBE].rstrip()
-
-
-def _said(answer: str) -> str:
-    """Return the text under "answer" if the answer is an object, else all of it."""
-    check_length(answer)
-    check_text(answer)
-    if not answer.lstrip().startswith(("{", "```")):
-        return answer
-    said = decode(answer).get("answer")
-    if not isinstance(said, str):
-        raise InvalidAnswerError(f'"answer" must be a text, not {shown(said)}')
-    return said
 
 
 # Reading fields

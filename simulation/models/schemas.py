@@ -47,9 +47,10 @@ def reflection_schema(requests: ReflectionRequests) -> dict[str, Any]:
     return _object({"beliefs": beliefs, "memories": memories})
 
 
-def probe_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an answer to a probe question."""
-    return _object({"answer": {"type": "string"}})
+def answer_schema(choices: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the JSON Schema of an answer to a question: one of the choices, else a text."""
+    enum = {"enum": list(choices)} if choices else {}
+    return _object({"answer": {"type": "string", **enum}})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simulation.errors import InvalidAnswerError
-from simulation.models.answers import check_length, check_text, clean, decode, shown
+from simulation.models.answers import clean, said_in, shown
 from simulation.models.copied import is_copied_shape
 from simulation.models.perception import appeal
 from simulation.models.words.survey_phrases import ANSWERS, STARTS
@@ -79,19 +79,6 @@ class ParsedSurvey:
     dropped: tuple[Dropped, ...] = ()
 
 
-def survey_schema(choices: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON Schema of an answer: one of the choices or, without any, a text."""
-    answer: dict[str, Any] = {"type": "string"}
-    if choices:
-        answer["enum"] = list(choices)
-    return {
-        "type": "object",
-        "properties": {"answer": answer},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
-
-
 def parse_survey(answer: str, choices: Sequence[str]) -> ParsedSurvey:
     """Return what a written model answered: a choice, or at most 1,000 code points of text.
 
@@ -100,9 +87,8 @@ def parse_survey(answer: str, choices: Sequence[str]) -> ParsedSurvey:
     Raises:
         InvalidAnswerError: nothing is said, it is no such object, or it is none of the choices.
     """
-    said = _said(answer)
     dropped: list[Dropped] = []
-    text = clean(said, "answer", dropped)
+    text = clean(said_in(answer), "answer", dropped)
     if not text:
         raise InvalidAnswerError("the answer is empty")
     if is_copied_shape(text) and chosen(text, choices) < 0:
@@ -120,17 +106,6 @@ def chosen(answer: str, choices: Sequence[str]) -> int:
     """Return the place of the choice that an answer is, both normalised; -1 for none."""
     normal = normalise(answer)
     return next((at for at, choice in enumerate(choices) if normalise(choice) == normal), -1)
-
-
-def _said(answer: str) -> str:
-    check_length(answer)
-    check_text(answer)
-    if not answer.lstrip().startswith(("{", "```")):
-        return answer
-    said = decode(answer).get("answer")
-    if not isinstance(said, str):
-        raise InvalidAnswerError('the answer holds no text under "answer"')
-    return said
 
 
 def answer_by_rule(requests: SurveyRequests, streams: Streams) -> SurveyReplies:

@@ -26,21 +26,20 @@ from simulation.models.batches import take_reflections, take_turns
 from simulation.models.interviews import (
     InterviewReplies,
     answer_by_rule,
-    interview_schema,
     parse_interview,
 )
 from simulation.models.parsing import (
     Parsed,
     ParsedReflection,
+    answer_schema,
     parse_probe,
     parse_reaction,
     parse_reflection,
-    probe_schema,
     reaction_schema,
     reflection_schema,
 )
 from simulation.models.replies import join
-from simulation.models.surveys import SurveyReplies, parse_survey, survey_schema
+from simulation.models.surveys import SurveyReplies, parse_survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -167,7 +166,7 @@ class WrittenModel:
 
     def answer_probes(self, requests: ProbeRequests) -> ProbeReplies:
         """Answer a batch of probe questions, each asked once; a failed one is None."""
-        schema = probe_schema()
+        schema = answer_schema()
         asked = self._ask(
             requests,
             "probe",
@@ -183,7 +182,7 @@ class WrittenModel:
 
     def answer_surveys(self, requests: SurveyRequests) -> SurveyReplies:
         """Answer a survey question; an invalid answer is asked for once more, a failed is None."""
-        schema = survey_schema(requests.choices)
+        schema = answer_schema(requests.choices)
         asked = self._ask(
             requests,
             "survey",
@@ -201,7 +200,7 @@ class WrittenModel:
 
     def answer_interviews(self, requests: InterviewRequests) -> InterviewReplies:
         """Answer interview questions; a failed one is answered by rule and says so in `source`."""
-        schema = interview_schema()
+        schema = answer_schema()
         asked = self._ask(
             requests,
             "interview",
