@@ -327,9 +327,9 @@ def test_a_spent_budget_stops_the_run_with_exit_code_1(
 def test_without_a_price_a_run_counts_no_money(
     cli: Cli, tmp_path: Path, parrot: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from simulation.models import languages  # noqa: PLC0415 - beside what it is used for
+    from simulation.models import targets  # noqa: PLC0415 - beside what it is used for
 
-    monkeypatch.setattr(languages, "_price", lambda _: None)
+    monkeypatch.setattr(targets, "_price", lambda *_, **__: None)
     path = written(tmp_path, models={"cheap": at(parrot)})
     code, out, _ = cli("run", path, "--no-price", "--out", "free.duckdb")
     assert code == 0

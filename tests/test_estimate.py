@@ -13,10 +13,10 @@ from small import small
 
 from simulation.calls.base import Call
 from simulation.models.parsing import answer_schema, parse_probe
+from simulation.models.targets import targets
 from simulation.planning import Estimate, Range, estimate, tokens
 from simulation.planning.answers import Wordy, least, terse
 from simulation.planning.answers import shortest as shortest_value
-from simulation.planning.targets import targets
 from simulation.planning.tokens import few, fewest, many, most
 from simulation.providers.base import Prompt
 from simulation.runlog import RunFile

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from simulation.calls.budget import NOTHING, Limits, Spend
-from simulation.calls.prices import Price, price_of
 from simulation.calls.settings import ModelSettings, Settings
 from simulation.calls.switchboard import Switchboard
-from simulation.errors import Problem
-from simulation.providers import ProviderSpec, load
-from simulation.scenario.addresses import KEY_VARIABLES, OWN_HOSTS, is_loopback
+from simulation.models.targets import provider_spec, targets
+from simulation.providers import load
+from simulation.scenario.addresses import KEY_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
     from simulation.calls.base import Asker
     from simulation.calls.recorded import Recorded
     from simulation.errors import Problem
+    from simulation.models.targets import Target
     from simulation.rng import Streams
     from simulation.scenario import Loaded, Tier
-    from simulation.scenario.models import ModelSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,32 +62,22 @@ def connect(
         spent_before=spent_before or NOTHING,
     )
     askers: dict[Tier, Asker] = {}
-    for tier, spec in scenario.languages.items():
-        twin = next((each for each, other in scenario.languages.items() if other == spec), tier)
-        askers[tier] = askers[twin] if twin in askers else _asker(board, loaded, spec)
+    for target in targets(loaded):
+        askers |= dict.fromkeys(target.tiers, _asker(board, loaded, target))
     return Languages(switchboard=board, askers=askers)
 
 
-def _asker(board: Switchboard, loaded: Loaded, spec: ModelSpec) -> Asker:
-    heat = spec.temperature if spec.temperature is not None else loaded.scenario.temperature
+def _asker(board: Switchboard, loaded: Loaded, target: Target) -> Asker:
+    spec = target.spec
     settings = ModelSettings(
         provider=spec.provider,
         model=spec.model or "",
         max_tokens=spec.max_tokens,
-        temperature=heat,
-        price=_price(spec),
+        temperature=target.temperature,
+        price=target.price,
         effort=spec.effort,
     )
-    wanted = ProviderSpec(
-        provider=spec.provider,
-        model=spec.model or "",
-        base_url=spec.base_url,
-        api_key=loaded.key(provider=spec.provider, base_url=spec.base_url),
-        structured=spec.structured,
-        effort=spec.effort,
-        stream=spec.stream,
-        timeout=loaded.scenario.calls.timeout,
-    )
+    wanted = provider_spec(loaded, target, spec.structured)
     return board.asker(lambda: load(wanted), settings)
 
 
@@ -100,40 +88,28 @@ def missing(loaded: Loaded, *, recorded: Recorded | None = None) -> Iterator[Pro
     """
     if recorded is not None and not recorded.expects_to_ask:
         return
-    budget, no_price = loaded.scenario.budget, loaded.access.no_price
-    for tier, spec in loaded.scenario.languages.items():
-        place = f"models.{tier}"
-        host = _host(spec)
-        own = spec.base_url is None or host == OWN_HOSTS[spec.provider]
-        if own and loaded.key(provider=spec.provider, base_url=spec.base_url) is None:
-            key = KEY_VARIABLES[spec.provider]
-            yield loaded.problem(
-                f"{place}.provider", f"{spec.provider} needs a key; set the environment's {key}"
-            )
-        if _price(spec) is None and not no_price:
-            yield loaded.problem(
-                f"{place}.model",
-                f"no price is known for {spec.model} at {host}; give {place}.price, or add "
-                "--no-price to count no money",
-            )
-        if _price(spec) is None and no_price and budget.usd is not None:
-            yield loaded.problem(
-                "budget.usd", f"cannot be kept: no price is known for {spec.model} at {host}"
-            )
+    for target in targets(loaded):
+        for tier in target.tiers:
+            yield from _lacking(loaded, target, f"models.{tier}")
 
 
-def _host(spec: ModelSpec) -> str:
-    """Return the host that is asked, without its port."""
-    if spec.base_url is None:
-        return OWN_HOSTS[spec.provider]
-    return (urlsplit(spec.base_url).hostname or "").rstrip(".")
-
-
-def _price(spec: ModelSpec) -> Price | None:
-    """Return what a model costs; None where nobody said. A stranger's price is not the owner's."""
-    if spec.price is not None:
-        return Price(**spec.price.model_dump())
-    host = _host(spec)
-    if host != OWN_HOSTS[spec.provider] and not is_loopback(host):
-        return None
-    return price_of(spec.provider, spec.model or "", host)
+def _lacking(loaded: Loaded, target: Target, place: str) -> Iterator[Problem]:
+    """Yield what a model still needs. place: key of the tier that asks it."""
+    spec, host = target.spec, target.hostname
+    if target.own and loaded.key(provider=spec.provider, base_url=spec.base_url) is None:
+        key = KEY_VARIABLES[spec.provider]
+        yield loaded.problem(
+            f"{place}.provider", f"{spec.provider} needs a key; set the environment's {key}"
+        )
+    if target.price is not None:
+        return
+    if not loaded.access.no_price:
+        yield loaded.problem(
+            f"{place}.model",
+            f"no price is known for {spec.model} at {host}; give {place}.price, or add "
+            "--no-price to count no money",
+        )
+    elif loaded.scenario.budget.usd is not None:
+        yield loaded.problem(
+            "budget.usd", f"cannot be kept: no price is known for {spec.model} at {host}"
+        )

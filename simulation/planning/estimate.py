@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simulation.calls.exchange import TEMPLATE_TOKENS
 from simulation.calls.prices import PICO
+from simulation.models.targets import targets
 from simulation.planning import measures
 from simulation.planning.measures import Sums
 from simulation.planning.stage import OneVector, stage
-from simulation.planning.targets import targets
 from simulation.planning.tokens import Range
 from simulation.planning.worlds import World, ordinary, quiet, worded
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simulation.engine import Engine
+    from simulation.models.targets import Target
     from simulation.planning.tally import Tally
-    from simulation.planning.targets import Target
     from simulation.scenario import Loaded
 
 LATENCY: Final = Range(low=1.0, high=5.0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simulation import encoders
 from simulation.errors import EncoderError, InputError
 from simulation.models.languages import missing
-from simulation.planning.targets import provider_spec, targets
+from simulation.models.targets import provider_spec, targets
 from simulation.providers import MODES, load
 from simulation.providers.base import Prompt, ProviderError, Request, RequestError
 from simulation.scenario.addresses import OWN_HOSTS
@@ -19,7 +19,7 @@ from simulation.scenario.addresses import OWN_HOSTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simulation.planning.targets import Target
+    from simulation.models.targets import Target
     from simulation.providers.base import Completion, Provider
     from simulation.scenario import Loaded
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulation.calls.base import Call
-    from simulation.planning.targets import Target
+    from simulation.models.targets import Target
     from simulation.providers.base import Prompt
 
 _TEMPLATE: Final = 256  # tokens that a server may put around a prompt: its chat template

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from simulation.models.targets import targets
 from simulation.planning.stage import OneVector, StandIn, nothing, stage, unquarantined
-from simulation.planning.targets import targets
 from simulation.providers.schemas import strict, whole
 from simulation.scenario.addresses import OWN_HOSTS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from simulation.calls.base import Call
     from simulation.encoders.base import Encoder
-    from simulation.planning.targets import Target
+    from simulation.models.targets import Target
     from simulation.scenario import Loaded, Scenario, Tier
 
 _ENCODER_HOST = OWN_HOSTS["openai"]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from simulation.calls.base import Call
-    from simulation.planning.targets import Target
+    from simulation.models.targets import Target
 
 SAMPLE: Final = 16
 """Prompts rendered of one batch of calls, evenly spaced; all of a smaller one."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from simulation.calls.base import Call
     from simulation.engine import Engine
+    from simulation.models.targets import Target
     from simulation.planning.measures import Sums
-    from simulation.planning.targets import Target
     from simulation.scenario import Loaded
 
     Measure = Callable[[Call[Any], Target], Sums]

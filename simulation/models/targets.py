@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 class Target:
     """A language model and the tiers that ask it.
 
-    host: with its port where the address names one.  own: the provider's own host.
+    host: with its port where the address names one.  hostname: without.  own: the provider's own.
     price: None where nobody knows it.  temperature: None for the provider's own.
     """
 
     tiers: tuple[Tier, ...]
     spec: ModelSpec
     host: str
+    hostname: str
     own: bool
     loopback: bool
     price: Price | None
@@ -83,6 +84,7 @@ def _target(spec: ModelSpec, tiers: tuple[Tier, ...], temperature: float | None)
         tiers=tiers,
         spec=spec,
         host=parts.netloc.lower(),
+        hostname=name,
         own=name == own_host,
         loopback=is_loopback(name),
         price=_price(spec, name, own=name == own_host),
@@ -91,7 +93,7 @@ def _target(spec: ModelSpec, tiers: tuple[Tier, ...], temperature: float | None)
 
 
 def _price(spec: ModelSpec, host: str, *, own: bool) -> Price | None:
-    """Return what a run would pay (`models.languages`): a stranger's price is not the owner's."""
+    """Return what is paid; None where nobody said. A stranger's price is not the owner's."""
     if spec.price is not None:
         return Price(**spec.price.model_dump())
     if not own and not is_loopback(host):
