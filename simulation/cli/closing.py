@@ -5,18 +5,52 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+import click
+
+from simulation.analysis.spending import spending
+from simulation.analysis.summary import summarise
 from simulation.cli.calling import program_call
-from simulation.cli.spent import spent_on
-from simulation.cli.text import cut, many, paragraph, percent, plain, seconds, width
+from simulation.cli.spent import spent_on, told
+from simulation.cli.text import (
+    cut,
+    many,
+    paragraph,
+    percent,
+    plain,
+    print_json,
+    seconds,
+    width,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from simulation.analysis.spending import Spending
     from simulation.analysis.summary import BeliefShift, Failure, Flip, Summary
 
 MOST = 0.5  # share of personas from which on their start at .5 needs a word
 _NUMBERS = 36  # columns of the numbers in the table of beliefs
+
+
+def tell(
+    path: Path,
+    *,
+    as_json: bool,
+    following: Callable[[Summary], tuple[Sequence[str], str]] = lambda _: ((), ""),
+    parent: str | None = None,
+) -> None:
+    """Print the summary of a run, as JSON or in words.
+
+    following: the words of a command that makes a run to compare with, and the file that this
+    makes.  parent: of a fork, to compare it with.
+    """
+    summary, spent = summarise(path), spending(path)
+    if as_json:
+        print_json(summary.to_dict() | told(spent))
+        return
+    again, other = following(summary)
+    click.echo(closing(summary, again, other, spent, parent=parent))
 
 
 def closing(

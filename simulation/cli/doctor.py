@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from simulation.cli.options import (
-    access,
     access_options,
     debug_option,
     examples,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulation.planning import EncoderFinding, Examination, ModelFinding
+    from simulation.scenario import Access
 
 _BAD = 2  # exit code
 
@@ -48,10 +48,7 @@ def command(
     *,
     scenario: Path,
     settings: tuple[str, ...],
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,
+    access: Access,
     free: bool,
     as_json: bool,
 ) -> None:
@@ -64,8 +61,7 @@ def command(
     from simulation.founding import read
     from simulation.planning import examine
 
-    allowed = access(allow_paths, allow_hosts, key_for, no_price)
-    found = examine(read(scenario, settings=settings, access=allowed), free=free)
+    found = examine(read(scenario, settings=settings, access=access), free=free)
     if as_json:
         print_json(found.to_dict())
     else:

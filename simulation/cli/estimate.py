@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from simulation.cli.options import (
-    access,
     access_options,
     debug_option,
     examples,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulation.planning import Estimate, Limit, Line, Range
+    from simulation.scenario import Access
 
 _THOUSAND, _MILLION, _BILLION = 10**3, 10**6, 10**9
 
@@ -65,10 +65,7 @@ def command(
     scenario: Path,
     seed: int | None,
     settings: tuple[str, ...],
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,
+    access: Access,
     as_json: bool,
 ) -> None:
     """Say what language models will take: calls, tokens, money and time.
@@ -79,8 +76,7 @@ def command(
     from simulation.founding import read
     from simulation.planning import estimate
 
-    allowed = access(allow_paths, allow_hosts, key_for, no_price)
-    loaded = read(scenario, settings=settings, access=allowed)
+    loaded = read(scenario, settings=settings, access=access)
     found = estimate(loaded, seed=seed, on_tick=None if as_json else _on_tick)
     if as_json:
         print_json(found.to_dict())

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulation.cli.options import together
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -33,29 +35,31 @@ def executor_of(spec: ExecutorSpec) -> Iterator[Executor]:
         yield stack.enter_context(contextlib.closing(load(spec)))
 
 
+_options = together(
+    click.option(
+        "--executor",
+        "executor_name",
+        type=click.Choice(_NAMES),
+        default="local",
+        show_default=True,
+        help="Where the work of a tick is done: on this machine, or on Ray.",
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Processes that work at a time. Default: local 1, ray one per processor.",
+    ),
+    click.option(
+        "--ray-address",
+        metavar="HOST:PORT",
+        help="Head of a Ray cluster. Default: a Ray of its own on this machine.",
+    ),
+)
+
+
 def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of an executor; the verb gets them as one `executor`, an ExecutorSpec."""
-    options = (
-        click.option(
-            "--executor",
-            "executor_name",
-            type=click.Choice(_NAMES),
-            default="local",
-            show_default=True,
-            help="Where the work of a tick is done: on this machine, or on Ray.",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(1),
-            metavar="N",
-            help="Processes that work at a time. Default: local 1, ray one per processor.",
-        ),
-        click.option(
-            "--ray-address",
-            metavar="HOST:PORT",
-            help="Head of a Ray cluster. Default: a Ray of its own on this machine.",
-        ),
-    )
 
     @functools.wraps(function)
     def with_executor(
@@ -70,7 +74,4 @@ def executor_options(function: Callable[..., Any]) -> Callable[..., Any]:
         spec = ExecutorSpec(name=executor_name, workers=workers, address=ray_address)
         return function(*args, executor=spec, **given)
 
-    wrapped: Callable[..., Any] = with_executor
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped
+    return _options(with_executor)

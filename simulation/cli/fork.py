@@ -4,27 +4,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from simulation.cli.executing import executor_of, executor_options
 from simulation.cli.options import (
-    access,
     access_options,
     debug_option,
     examples,
     json_option,
+    out_option,
     run_argument,
     set_option,
     snapshot_options,
     version_option,
 )
-from simulation.cli.spent import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from simulation.executors import ExecutorSpec
     from simulation.scenario import Access
@@ -43,12 +42,7 @@ if TYPE_CHECKING:
     "--at", type=click.IntRange(min=0), required=True, metavar="T", help="The last tick shared."
 )
 @set_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The run database to write; it must not exist. Default: a new file in runs/.",
-)
+@out_option
 @version_option
 @snapshot_options
 @access_options
@@ -65,10 +59,7 @@ def command(
     any_version: bool,
     snapshot: Path | None,
     snapshot_every: int,
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,
+    access: Access,
     executor: ExecutorSpec,
     quiet: bool,
     as_json: bool,
@@ -78,16 +69,14 @@ def command(
     With nothing set it repeats the run. What is set acts after T; what made the ticks up to T
     cannot be set. The run itself is only read.
     """
-    from simulation.analysis.spending import spending
-    from simulation.analysis.summary import summarise
+    from simulation.cli.closing import tell
     from simulation.cli.progress import progress
     from simulation.runlog import check_free
     from simulation.runs import Snapshot, fork
 
     if out is not None:
         check_free(out)
-    allowed = access(allow_paths, allow_hosts, key_for, no_price)
-    name, horizon = _plan(run, settings, allowed)
+    name, horizon = _plan(run, settings, access)
     kept = Snapshot(path=snapshot, every=snapshot_every) if snapshot else None
     with (
         executor_of(executor) as workers,
@@ -98,7 +87,7 @@ def command(
             at=at,
             settings=settings,
             out=out,
-            access=allowed,
+            access=access,
             any_version=any_version,
             on_tick=shown.tick,
             snapshot=kept,
@@ -107,22 +96,14 @@ def command(
     if quiet and not as_json:
         click.echo(str(path))
         return
-    summary, spent = summarise(path), spending(path)
-    if as_json:
-        from simulation.cli.text import print_json
-
-        print_json(summary.to_dict() | told(spent))
-        return
-    from simulation.cli.closing import closing
-
-    click.echo(closing(summary, (), "", spent, parent=str(run)))
+    tell(path, as_json=as_json, parent=str(run))
 
 
-def _plan(run: Path, settings: Sequence[str], allowed: Access) -> tuple[str, int]:
+def _plan(run: Path, settings: Sequence[str], access: Access) -> tuple[str, int]:
     """Return the name and the horizon of the fork, for the progress."""
     from simulation.rebuilding import stored_scenario
     from simulation.runlog import RunFile
 
     with RunFile.open(run) as opened:
-        scenario = stored_scenario(opened, settings, access=allowed).scenario
+        scenario = stored_scenario(opened, settings, access=access).scenario
     return scenario.name, scenario.horizon

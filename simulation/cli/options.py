@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,8 +16,6 @@ from simulation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from simulation.scenario import Access
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
@@ -39,25 +38,25 @@ class Seed(click.ParamType[int]):
         return seed
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[_F], _F]:
+    """Return several options as one decorator; help lists them in this order."""
+
+    def added(function: _F) -> _F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return added
+
+
 scenario_argument = click.argument("scenario", type=click.Path(path_type=Path))
 run_argument = click.argument("run", type=click.Path(path_type=Path))
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
-no_price_option = click.option(
-    "--no-price",
-    "no_price",
-    is_flag=True,
-    help="Let language models be asked whose price is not known, and count no money for them.",
+seed_option = click.option(
+    "--seed", type=Seed(), help="Seed of all chance; default, the scenario's."
 )
-
-
-def seed_option(function: _F) -> _F:
-    """Add the seed of all chance."""
-    return click.option(
-        "--seed", type=Seed(), help="Seed of all chance; default, the scenario's."
-    )(function)
-
 
 set_option = click.option(
     "--set",
@@ -84,101 +83,104 @@ debug_option = click.option(
 )
 
 
-def access_options(function: _F) -> _F:
-    """Add what a scenario may reach beyond its own folder, the providers' own hosts and prices."""
-    options = (
-        click.option(
-            "--allow-path",
-            "allow_paths",
-            multiple=True,
-            type=click.Path(path_type=Path),
-            metavar="PATH",
-            help="Let the scenario read this file or folder. Repeatable.",
-        ),
-        click.option(
-            "--allow-host",
-            "allow_hosts",
-            multiple=True,
-            metavar="HOST",
-            help="Let the scenario name a server on this host. Repeatable.",
-        ),
-        click.option(
-            "--key-for",
-            "key_for",
-            multiple=True,
-            metavar="HOST",
-            help="Send the provider's key to this host, too. Repeatable.",
-        ),
-        no_price_option,
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+_access_options = together(
+    click.option(
+        "--allow-path",
+        "allow_paths",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Let the scenario read this file or folder. Repeatable.",
+    ),
+    click.option(
+        "--allow-host",
+        "allow_hosts",
+        multiple=True,
+        metavar="HOST",
+        help="Let the scenario name a server on this host. Repeatable.",
+    ),
+    click.option(
+        "--key-for",
+        "key_for",
+        multiple=True,
+        metavar="HOST",
+        help="Send the provider's key to this host, too. Repeatable.",
+    ),
+    click.option(
+        "--no-price",
+        "no_price",
+        is_flag=True,
+        help="Let language models be asked whose price is not known, and count no money for them.",
+    ),
+)
 
 
-def snapshot_options(function: _F) -> _F:
-    """Add what keeps a copy of a run that others can read while it goes on."""
-    options = (
-        click.option(
-            "--snapshot",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Keep a copy of the run here, to be read while it goes on.",
-        ),
-        click.option(
-            "--snapshot-every",
-            type=click.IntRange(min=1),
-            default=1,
-            metavar="N",
-            help="Ticks from one copy to the next; default 1.",
-        ),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+def access_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what a scenario may reach beyond its own; the verb gets one `access`, an Access."""
+
+    @functools.wraps(function)
+    def with_access(
+        *args: Any,
+        allow_paths: tuple[Path, ...],
+        allow_hosts: tuple[str, ...],
+        key_for: tuple[str, ...],
+        no_price: bool,
+        **given: Any,
+    ) -> Any:
+        from simulation.scenario import Access
+
+        access = Access(
+            allow_paths=allow_paths, allow_hosts=allow_hosts, key_for=key_for, no_price=no_price
+        )
+        return function(*args, access=access, **given)
+
+    return _access_options(with_access)
 
 
-def replay_options(function: _F) -> _F:
-    """Add what lets the language models of another run answer again."""
-    options = (
-        click.option(
-            "--replay",
-            type=click.Path(path_type=Path),
-            metavar="RUN",
-            help="Let the language models of this run answer again: no key, no network, no cost.",
-        ),
-        click.option(
-            "--replay-miss",
-            type=click.Choice(["stop", "live"]),
-            default="stop",
-            show_default=True,
-            help="What to do about a question that the replayed run does not answer.",
-        ),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+snapshot_options = together(
+    click.option(
+        "--snapshot",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Keep a copy of the run here, to be read while it goes on.",
+    ),
+    click.option(
+        "--snapshot-every",
+        type=click.IntRange(min=1),
+        default=1,
+        metavar="N",
+        help="Ticks from one copy to the next; default 1.",
+    ),
+)
 
+replay_options = together(
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path),
+        metavar="RUN",
+        help="Let the language models of this run answer again: no key, no network, no cost.",
+    ),
+    click.option(
+        "--replay-miss",
+        type=click.Choice(["stop", "live"]),
+        default="stop",
+        show_default=True,
+        help="What to do about a question that the replayed run does not answer.",
+    ),
+)
+
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The run database to write; it must not exist. Default: a new file in runs/.",
+)
 
 version_option = click.option(
     "--any-version",
     is_flag=True,
     help="Go on although another version of the package made the run.",
 )
-
-
-def access(
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,  # noqa: FBT001 - as click hands it over
-) -> Access:
-    """Return what the command line allows."""
-    from simulation.scenario import Access
-
-    return Access(
-        allow_paths=allow_paths, allow_hosts=allow_hosts, key_for=key_for, no_price=no_price
-    )
 
 
 def refuse_existing(path: Path) -> None:

@@ -10,7 +10,6 @@ import click
 
 from simulation.cli.executing import executor_of, executor_options
 from simulation.cli.options import (
-    access,
     access_options,
     debug_option,
     examples,
@@ -21,13 +20,15 @@ from simulation.cli.options import (
     snapshot_options,
     version_option,
 )
-from simulation.cli.spent import told
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from simulation.analysis.summary import Summary
     from simulation.executors import ExecutorSpec
     from simulation.runlog import RunInfo
+    from simulation.scenario import Access
 
 
 @click.command(
@@ -57,10 +58,7 @@ def command(
     snapshot_every: int,
     replay: Path | None,
     replay_miss: str,
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,
+    access: Access,
     executor: ExecutorSpec,
     quiet: bool,
     as_json: bool,
@@ -70,6 +68,7 @@ def command(
     It ends as if it had never stopped: the same state after every tick. Of a complete run nothing
     is changed. Only what does not change results can be set anew.
     """
+    from simulation.cli.closing import tell
     from simulation.cli.progress import progress
     from simulation.runs import Snapshot, resume
 
@@ -87,7 +86,7 @@ def command(
         path = resume(
             run,
             settings=settings,
-            access=access(allow_paths, allow_hosts, key_for, no_price),
+            access=access,
             any_version=any_version,
             replay=replay,
             ask_misses=replay_miss == "live",
@@ -98,7 +97,7 @@ def command(
     if quiet and not as_json:
         click.echo(str(path))
         return
-    _tell(path, as_json=as_json)
+    tell(path, as_json=as_json, following=_branch)
 
 
 def _info(run: Path) -> RunInfo:
@@ -111,6 +110,7 @@ def _info(run: Path) -> RunInfo:
 def _already(run: Path, info: RunInfo, *, quiet: bool, as_json: bool) -> None:
     """Say that there is nothing to resume; this is no error, so that scripts can call it twice."""
     from simulation.cli.calling import program_call
+    from simulation.cli.closing import tell
     from simulation.cli.text import plain
 
     horizon = info.header.horizon
@@ -123,26 +123,16 @@ def _already(run: Path, info: RunInfo, *, quiet: bool, as_json: bool) -> None:
         err=True,
     )
     if as_json:
-        _tell(run, as_json=True)
+        tell(run, as_json=True)
     elif quiet:
         click.echo(str(run))
 
 
-def _tell(path: Path, *, as_json: bool) -> None:
-    from simulation.analysis.spending import spending
-    from simulation.analysis.summary import summarise
-
-    summary, spent = summarise(path), spending(path)
-    if as_json:
-        from simulation.cli.text import print_json
-
-        print_json(summary.to_dict() | told(spent))
-        return
+def _branch(summary: Summary) -> tuple[Sequence[str], str]:
+    """Return a fork of the run, as something to compare it with."""
     from simulation.cli.calling import program_words
-    from simulation.cli.closing import closing
     from simulation.runs import free_path
 
     at = summary.last_tick // 2
     branch = [*program_words(), "fork", summary.path, "--at", str(at), "--set", "feed.size=3"]
-    other = free_path(summary.scenario, summary.seed, fork=at)
-    click.echo(closing(summary, branch, str(other), spent))
+    return branch, str(free_path(summary.scenario, summary.seed, fork=at))

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,24 +11,25 @@ import click
 from simulation.cli.executing import executor_of, executor_options
 from simulation.cli.options import (
     LARGEST_SEED,
-    access,
     access_options,
     debug_option,
     examples,
     json_option,
+    out_option,
     replay_options,
     scenario_argument,
     seed_option,
     set_option,
     snapshot_options,
 )
-from simulation.cli.spent import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from simulation.analysis.summary import Summary
     from simulation.executors import ExecutorSpec
-    from simulation.scenario import Loaded
+    from simulation.scenario import Access, Loaded
 
 
 @click.command(
@@ -45,12 +45,7 @@ if TYPE_CHECKING:
 @scenario_argument
 @seed_option
 @set_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The run database to write; it must not exist. Default: a new file in runs/.",
-)
+@out_option
 @snapshot_options
 @replay_options
 @access_options
@@ -73,10 +68,7 @@ def command(
     snapshot_every: int,
     replay: Path | None,
     replay_miss: str,
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,
+    access: Access,
     dry_run: bool,
     executor: ExecutorSpec,
     quiet: bool,
@@ -92,11 +84,11 @@ def command(
 
     if out is not None:
         check_free(out)
-    allowed = access(allow_paths, allow_hosts, key_for, no_price)
-    loaded = read(scenario, settings=settings, access=allowed)
+    loaded = read(scenario, settings=settings, access=access)
     if dry_run:
         _show(loaded, seed=seed, as_json=as_json)
         return
+    from simulation.cli.closing import tell
     from simulation.runs import Snapshot
 
     options: dict[str, Any] = {
@@ -112,12 +104,16 @@ def command(
         return
     given = (
         ("--set", settings),
-        ("--allow-path", tuple(map(str, allow_paths))),
-        ("--allow-host", allow_hosts),
-        ("--key-for", key_for),
+        ("--allow-path", tuple(map(str, access.allow_paths))),
+        ("--allow-host", access.allow_hosts),
+        ("--key-for", access.key_for),
     )  # another seed asks other questions, so nothing is replayed
-    words = [*_words(given), *(("--no-price",) if no_price else ())]
-    _tell(path, [str(scenario), *words], as_json=as_json)
+    words = [*_words(given), *(("--no-price",) if access.no_price else ())]
+    tell(
+        path,
+        as_json=as_json,
+        following=lambda summary: _another(summary, [str(scenario), *words]),
+    )
 
 
 def _simulate(
@@ -150,24 +146,14 @@ def _show(loaded: Loaded, *, seed: int | None, as_json: bool) -> None:
         click.echo(previewed(found))
 
 
-def _tell(path: Path, words: Sequence[str], *, as_json: bool) -> None:
-    """Print the summary of a run. words: of the command line that made it, without its seed."""
-    from simulation.analysis.spending import spending
-    from simulation.analysis.summary import summarise
-
-    summary, spent = summarise(path), spending(path)
-    if as_json:
-        from simulation.cli.text import print_json
-
-        print_json(summary.to_dict() | told(spent))
-        return
+def _another(summary: Summary, words: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return a run of the next seed. words: of the command line, without its seed."""
     from simulation.cli.calling import program_words
-    from simulation.cli.closing import closing
     from simulation.runs import free_path
 
     other = summary.seed + 1 if summary.seed < LARGEST_SEED else 0
     again = [*program_words(), "run", *words, "--seed", str(other)]
-    click.echo(closing(summary, again, str(free_path(summary.scenario, other)), spent))
+    return again, str(free_path(summary.scenario, other))
 
 
 def _words(given: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:

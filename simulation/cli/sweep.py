@@ -15,7 +15,6 @@ import click
 from simulation.cli.app import DONE, FAILED
 from simulation.cli.calling import program_call
 from simulation.cli.options import (
-    access,
     access_options,
     debug_option,
     examples,
@@ -26,6 +25,7 @@ from simulation.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simulation.scenario import Access
     from simulation.sweeps import Plan, Result
     from simulation.sweeps.base import Executor
 
@@ -87,10 +87,7 @@ def command(
     executor: str,
     ray_address: str | None,
     dry_run: bool,
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,
+    access: Access,
     quiet: bool,
     as_json: bool,
 ) -> int:
@@ -103,8 +100,7 @@ def command(
     from simulation.cli.text import print_json
     from simulation.sweeps import execute, plan
 
-    allowed = access(allow_paths, allow_hosts, key_for, no_price)
-    planned = plan(scenario, seeds=seeds, settings=settings, out=out, access=allowed)
+    planned = plan(scenario, seeds=seeds, settings=settings, out=out, access=access)
     if dry_run:
         print_json(_grid(planned)) if as_json else click.echo(_shown(planned))
         return DONE

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulation.cli.options import (
-    access,
     access_options,
     debug_option,
     examples,
@@ -22,7 +21,7 @@ from simulation.cli.text import many, paragraph, plain, print_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simulation.scenario import Loaded
+    from simulation.scenario import Access, Loaded
     from simulation.scenario.models import ModelSpec
 
 
@@ -42,10 +41,7 @@ def command(
     *,
     scenario: Path,
     settings: tuple[str, ...],
-    allow_paths: tuple[Path, ...],
-    allow_hosts: tuple[str, ...],
-    key_for: tuple[str, ...],
-    no_price: bool,
+    access: Access,
     as_json: bool,
 ) -> None:
     """Check a scenario without running it.
@@ -56,8 +52,7 @@ def command(
     """
     from simulation.founding import read
 
-    allowed = access(allow_paths, allow_hosts, key_for, no_price)
-    loaded = read(scenario, settings=settings, access=allowed)
+    loaded = read(scenario, settings=settings, access=access)
     found = _found(loaded)
     if as_json:
         print_json({"ok": True, "path": str(scenario), "sha256": loaded.sha256, **found})
