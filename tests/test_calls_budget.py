@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import settings as thorough
 from hypothesis import strategies as st
 
-from simulation.calls.budget import NOTHING, BudgetExhaustedError, Ledger, Limits, Spend
-from simulation.calls.prices import PICO
+from simulation.calls.budget import NOTHING, PICO, BudgetExhaustedError, Limits, Spend
+from simulation.calls.ledger import Ledger
 from simulation.calls.record import spent_on
 from simulation.calls.settings import Settings
 from simulation.errors import UsageError

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from simulation.calls.backoff import LONGEST_WAIT
 from simulation.calls.base import INVALID, MODEL_ERROR, REFUSED, Answer
-from simulation.calls.budget import BudgetExhaustedError
+from simulation.calls.budget import PICO, BudgetExhaustedError
 from simulation.calls.exchange import Tally
-from simulation.calls.prices import PICO
 from simulation.calls.record import INTERRUPTED, CallRecord, canonical, question
 from simulation.calls.recorded import reply_of
 from simulation.errors import InputError, InvalidAnswerError, RunStoppedError

@@ -18,7 +18,7 @@ from simulation.providers.base import (
 )
 
 if TYPE_CHECKING:
-    from simulation.calls.budget import Ledger
+    from simulation.calls.ledger import Ledger
     from simulation.calls.pace import Pace
     from simulation.calls.prices import Price
     from simulation.calls.record import Question

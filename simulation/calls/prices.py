@@ -19,9 +19,6 @@ from simulation.yaml_reading import read_plain_yaml
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PICO: Final = 10**12
-"""Picodollars in a dollar."""
-
 _PER_TOKEN: Final = 10**6  # picodollars a token for one dollar per million tokens
 _DATED: Final = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 

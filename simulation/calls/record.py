@@ -7,8 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simulation.calls.budget import NOTHING, Spend
-from simulation.calls.prices import PICO
+from simulation.calls.budget import NOTHING, PICO, Spend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from simulation.calls.background import Background
 from simulation.calls.batch import Batch
-from simulation.calls.budget import NOTHING, Ledger, Limits, Spend
+from simulation.calls.budget import NOTHING, Limits, Spend
 from simulation.calls.conversation import Conversation
 from simulation.calls.exchange import Exchange, Halt
 from simulation.calls.interrupts import undisturbed
+from simulation.calls.ledger import Ledger
 from simulation.calls.line import Line, check_all
 from simulation.calls.pace import Pace
 from simulation.calls.record import Sums

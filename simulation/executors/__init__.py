@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from simulation.executors.base import NAMES, Executor, ExecutorSpec
 from simulation.executors.local import Local
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simulation.executors.model import Embedded
 
 __all__ = ["NAMES", "Executor", "ExecutorSpec", "load", "spread_encoder", "spread_model"]
-
-M = TypeVar("M", bound="Embedded")
 
 
 def load(spec: ExecutorSpec) -> Executor:

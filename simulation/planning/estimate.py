@@ -14,8 +14,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from simulation.calls.budget import PICO
 from simulation.calls.exchange import TEMPLATE_TOKENS
-from simulation.calls.prices import PICO
 from simulation.models.targets import targets
 from simulation.planning import measures
 from simulation.planning.measures import Sums
