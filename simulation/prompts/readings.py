@@ -10,7 +10,7 @@ from simulation.providers.base import Prompt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simulation.models.extraction import Topic
+    from simulation.extractors import Topic
 
 SEARCH = """\
 Somebody searches their memories for something. You say how the search goes on.

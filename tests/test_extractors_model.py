@@ -11,15 +11,9 @@ from hypothesis import strategies as st
 
 from simulation import prompts
 from simulation.errors import InvalidAnswerError, ModelError
+from simulation.extractors import Evidence, ModelExtractor, Topic
+from simulation.extractors.model import MAX_EVIDENCE, extraction_schema, parse_extraction
 from simulation.models.asking import BackendAsker
-from simulation.models.extraction import (
-    MAX_EVIDENCE,
-    Evidence,
-    ModelExtractor,
-    Topic,
-    extraction_schema,
-    parse_extraction,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +122,7 @@ def test_each_text_is_asked_about_repaired_once_and_else_extracted_by_rule() -> 
     wrong = answer(PIECE | {"strength": 2})
     backend = Says(answer(PIECE), wrong, ModelError("down"), "?", answer(), "still ?")
     found = extractor(backend).extract(
-        ["a", "b", "c", "d"], TOPICS, tick=3, ids=["p1", "p2", "p3", "p4"]
+        ["a", "b", "c", "d"], TOPICS, tick=3, ids=["p1", "p2", None, "p4"]
     )
     assert [len(each) for each in found.evidence] == [1, 0, 1, 1]
     assert found.evidence[2] == by_rule("c", TOPICS)

@@ -1,66 +1,28 @@
-"""Extraction of evidence: what a text says about which side of which object, and how strongly.
+"""Extraction by a language model: one question a text, its schema and how an answer is read.
 
-One piece of evidence is what a memory unit is updated with (method.md 10): an object, an aspect of
-it, how the text leans (shares of positive, negative and neutral that sum to 1) and a strength.
-
-Source: DAM-LLM, its evidence (E, Q, C, S); the limits are this project's.
+The limits are this project's.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulation.calls.base import Call
 from simulation.errors import InvalidAnswerError
+from simulation.extractors.base import POLARITIES, Evidence, Extracted
 from simulation.models.answers import check_text, clean, decode, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from simulation.calls.base import Asker
-    from simulation.models.answers import Dropped
+    from simulation.extractors.base import Dropped, Topic
     from simulation.providers.base import Prompt
 
 MAX_EVIDENCE = 8  # pieces from one text
 MAX_TOKENS = 400
 TEMPERATURE = 0.1
-POLARITIES = ("positive", "negative", "neutral")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
-    """What a text may be about: an object and its aspects, each a short name."""
-
-    object_type: str
-    object: str
-    aspects: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What a text says about one aspect of one object.
-
-    polarity: shares of positive, negative and neutral, each in [0, 1], sum 1.
-    strength: (0, 1].  summary: in words.
-    """
-
-    object_type: str
-    object: str
-    aspect: str
-    polarity: tuple[float, float, float]
-    strength: float
-    summary: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extracted:
-    """What was found in each of N texts, and why a model's own answer was not used, by index."""
-
-    evidence: Sequence[tuple[Evidence, ...]]
-    error: dict[int, str]
-    rejections: tuple[tuple[int, str, str], ...]
 
 
 class ModelExtractor:
@@ -81,9 +43,14 @@ class ModelExtractor:
         self._fallback = fallback
 
     def extract(
-        self, texts: Sequence[str], topics: Sequence[Topic], *, tick: int, ids: Sequence[str]
+        self,
+        texts: Sequence[str],
+        topics: Sequence[Topic],
+        *,
+        tick: int,
+        ids: Sequence[str | None],
     ) -> Extracted:
-        """Return the evidence in each text. ids: whose text each is."""
+        """Return the evidence in each text; see `Extractor.extract`."""
         schema = extraction_schema(topics)
         calls = [
             Call(
