@@ -1,0 +1,183 @@
+"""How the words of a text judge, and how near they stand to what they may judge.
+
+The judgement of a word is that of vaderSentiment (Hutto and Gilbert 2014): its lexicon with
+`opinions.yaml` added, its rules of negation, degree and capitals, within one clause. A word counts
+for what stands at a distance of d words and c half steps between clauses with
+
+    exp(-d / 4) * exp(-c / 2)
+
+What the constants are, and on what they were tuned, is in docs/extraction.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from simulation.yaml_reading import read_plain_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulation.extractors.clauses import Reading
+
+OPINIONS: Final = Path(__file__).parent / "opinions.yaml"
+REACH: Final = 4.0
+"""Words after which a judgement counts 1/e."""
+STEP: Final = 2.0
+"""Half steps between clauses after which it counts 1/e."""
+FAR_WORDS: Final = 24
+FAR_STEPS: Final = 12
+"""Beyond these it does not count at all."""
+QUIET: Final = 0.5
+"""What stands against all judgements: the weight of the neutral share (units of valence)."""
+
+MARK: Final = 0.292
+MARKS: Final = 4
+"""What an exclamation mark adds, and how many do; as in the sentiment rules."""
+
+NEGATIONS: Final = frozenset(
+    (
+        *("no", "not", "never", "none", "nobody", "nothing", "nor", "neither", "nowhere"),
+        *("without", "hardly", "barely", "cannot", "rarely", "seldom"),
+    )
+)
+HEDGES: Final = frozenset(
+    (
+        *("apparently", "guess", "maybe", "might", "perhaps", "possibly", "probably", "seem"),
+        *("seems", "seemed", "somewhat", "suppose", "supposedly", "unsure"),
+    )
+)
+LEAST: Final = 0.2
+"""Strength of a text that names a thing and does not judge it."""
+HALF: Final = 4.0
+"""Valence at which strength is half way from the least to 1."""
+HEDGED: Final = 0.7
+ASKED: Final = 0.5
+"""Factors on the strength of what is only supposed, and of what is asked."""
+
+# Rounded, so that the last bit of a machine's exp cannot show.
+_BY_WORDS: Final = tuple(round(math.exp(-d / REACH), 9) for d in range(FAR_WORDS))
+_BY_STEPS: Final = tuple(round(math.exp(-c / STEP), 9) for c in range(FAR_STEPS))
+
+
+@dataclass(slots=True)
+class _Clause:
+    """What the sentiment rules read of a clause."""
+
+    words_and_emoticons: list[str]
+    is_cap_diff: bool
+
+
+def valences(text: Reading) -> list[float]:
+    """Return the judgement of each word, in [-5, 5] or so; 0 for a word that does not judge."""
+    analyzer, lexicon, degrees = _rules()
+    found: list[float] = []
+    for _, group in groupby(zip(text.clause, text.raw, strict=True), key=lambda pair: pair[0]):
+        raw = [word for _, word in group]
+        loaded = [word.lower() in lexicon for word in raw]
+        if not any(loaded):
+            found += [0.0] * len(raw)
+            continue
+        clause = _Clause(raw, _shouts(raw))
+        for i, word in enumerate(raw):
+            if not loaded[i] or word.lower() in degrees:
+                found.append(0.0)
+            else:
+                found += map(float, analyzer.sentiment_valence(0, clause, word, i, []))
+    return found
+
+
+def nearness(text: Reading, anchors: Sequence[int]) -> list[float]:
+    """Return how much each of N words counts for what is named at some places, in [0, 1]."""
+    near = [0.0] * len(text.words)
+    for anchor in anchors:
+        at = text.clause[anchor]
+        low = max(0, anchor - FAR_WORDS + 1)
+        for i, clause in enumerate(text.clause[low : anchor + FAR_WORDS], start=low):
+            steps = abs(clause - at)
+            if steps < FAR_STEPS:
+                weight = _BY_WORDS[abs(i - anchor)] * _BY_STEPS[steps]
+                near[i] = max(near[i], weight)
+    return near
+
+
+def judged(text: Reading, values: Sequence[float], near: Sequence[float]) -> tuple[float, float]:
+    """Return the sums of what is said for and against a thing, each >= 0.
+
+    values: `valences`.  near: `nearness`.
+    """
+    good = bad = 0.0
+    marks = text.marks
+    for i, value in enumerate(values):
+        if value:
+            if marks:
+                mark = MARK * min(MARKS, marks.get(text.clause[i], "").count("!"))
+                value += math.copysign(mark, value)  # noqa: PLW2901 the same judgement, louder
+            if value > 0:
+                good += value * near[i]
+            else:
+                bad -= value * near[i]
+    return good, bad
+
+
+def shares(good: float, bad: float) -> tuple[float, float, float]:
+    """Return positive, negative and neutral share in thousandths; they sum to 1.
+
+    In proportion to what is said for it, against it, and `QUIET`.
+    """
+    total = good + bad + QUIET
+    return rounded(good / total, bad / total)
+
+
+def rounded(positive: float, negative: float) -> tuple[float, float, float]:
+    """Return shares in thousandths of which the third is what is left of 1."""
+    up = min(1000, round(positive * 1000))
+    down = min(1000 - up, round(negative * 1000))
+    return up / 1000, down / 1000, (1000 - up - down) / 1000
+
+
+def strength(text: Reading, loudness: float, anchors: Sequence[int]) -> float:
+    """Return how clearly something is said, (0, 1], in thousandths.
+
+    loudness: sum of what is said for and against, >= 0.  anchors: where the thing is named.
+    """
+    value = LEAST + (1.0 - LEAST) * loudness / (loudness + HALF)
+    clauses = {text.clause[anchor] for anchor in anchors}
+    if any("?" in text.marks.get(clause, "") for clause in clauses):
+        value *= ASKED
+    if any(
+        word in HEDGES and clause in clauses
+        for word, clause in zip(text.words, text.clause, strict=True)
+    ):
+        value *= HEDGED
+    return max(1, round(value * 1000)) / 1000
+
+
+@cache
+def emoji() -> dict[int, str]:
+    """Return what single emoji stand for in words, as the sentiment rules have it."""
+    names: dict[str, str] = _rules()[0].emojis
+    return {ord(sign): f" {name} " for sign, name in names.items() if len(sign) == 1}
+
+
+@cache
+def _rules() -> tuple[Any, dict[str, float], frozenset[str]]:
+    """Return the sentiment rules with our words added, their lexicon, and words of degree."""
+    package = import_module("vaderSentiment.vaderSentiment")  # it carries no types
+    analyzer = package.SentimentIntensityAnalyzer()
+    lexicon: dict[str, float] = analyzer.lexicon
+    for group in read_plain_yaml(OPINIONS.read_text(encoding="utf-8")).data:
+        for word in group["words"]:
+            lexicon.setdefault(word, group["valence"])
+    return analyzer, lexicon, frozenset(package.BOOSTER_DICT)
+
+
+def _shouts(words: Sequence[str]) -> bool:
+    """Return whether some words, but not all, are in capitals."""
+    return 0 < sum(map(str.isupper, words)) < len(words)
