@@ -38,6 +38,8 @@ from simulation.rng import Streams, stream_keys
 from simulation.studies.dam import vocabulary as words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.rng import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -110,7 +112,7 @@ def dialogues(
     """
     draw = _Draw(seed, "dialogues", OBSERVATIONS)
     attitude = _attitudes(seed)
-    obj = _popular(seed, exponent, draw.uniform("object"))
+    obj = _popular(seed, exponent, draw.uniform("object"), [name for _, name in OBJECTS])
     aspect = draw.pick("aspect", len(words.ASPECTS))
     evidence = _evidence(draw, attitude[obj, aspect])
     phrases = _phrases(draw, aspect, evidence)
@@ -199,11 +201,15 @@ def _polarity(uniform: FloatArray) -> IntArray:
     return np.searchsorted(np.cumsum(LIKED)[:-1], uniform, side="right").astype(np.int64)
 
 
-def _popular(seed: int, exponent: float, uniform: FloatArray) -> IntArray:
-    """Return objects drawn by Zipf's law over a seeded order."""
-    keys = stream_keys(name for _, name in OBJECTS)
-    order = Streams(seed).permutation("study-dam-popularity", keys=keys)
-    chance = np.arange(1, len(OBJECTS) + 1) ** -exponent
+def popular(seed: int, exponent: float, count: int, names: Sequence[str]) -> IntArray:
+    """Return draws among names by Zipf's law, (count,), as those of the user's objects."""
+    return _popular(seed, exponent, _Draw(seed, "dealt", count).uniform("object"), names)
+
+
+def _popular(seed: int, exponent: float, uniform: FloatArray, names: Sequence[str]) -> IntArray:
+    """Return places drawn by Zipf's law over a seeded order of names."""
+    order = Streams(seed).permutation("study-dam-popularity", keys=stream_keys(names))
+    chance = np.arange(1, len(names) + 1) ** -exponent
     rank = np.searchsorted(np.cumsum(chance / chance.sum())[:-1], uniform, side="right")
     return order[rank]
 

@@ -21,7 +21,7 @@ from simulation.studies.dam import vocabulary as words
 from simulation.studies.dam.dialogues import DIALOGUES, OBJECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from simulation.attitudes import Change, Told, Unit
     from simulation.encoders import Encoder
@@ -49,15 +49,38 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A way to ask. by_name: in two stages, else by meaning alone.
+
+    said: the memory without updates keeps facts in the words in which they were said, else in
+    those of our summaries.  top: units that are looked at.
+    """
+
+    by_name: bool
+    said: bool
+    top: int = TOP
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        how = "by name" if self.by_name else "by meaning"
+        return f"{how}, facts as {'said' if self.said else 'summaries'}, top {self.top}"
+
+
+WAYS: Final = tuple(
+    Way(by_name=by_name, said=said) for by_name in (True, False) for said in (False, True)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Shares of questions whose answer is among the best five units.
+    """Shares of questions whose answer is among the best units.
 
     ours: the unit that took in the observation asked about, or into which that one merged; a
     deleted one cannot be found.  any_fact: in the memory without updates, any observation of
     that side.  that_fact: in it, the very observation.
     """
 
-    how: str
+    way: Way
     questions: int
     ours: float
     any_fact: float
@@ -150,45 +173,35 @@ def facts_of(stream: Stream, encoder: Encoder, *, told: Told = as_settled) -> At
     return memory
 
 
-def recalls(stream: Stream, grown: Growth, encoder: Encoder) -> tuple[Recall, ...]:
-    """Return how well both memories answer, in four ways.
-
-    By the names in a question (two stages) and by meaning alone; and with facts put in the words
-    of our summaries, or as they were said. The first is the one that is judged.
-    """
-    settled = facts_of(stream, encoder)
-    said = facts_of(stream, encoder, told=as_said)
-    return (
-        _recall("by name", stream, grown, settled),
-        _recall("by name, facts as said", stream, grown, said),
-        _recall("by meaning", stream, grown, settled, by_name=False),
-        _recall("by meaning, facts as said", stream, grown, said, by_name=False),
+def recalls(
+    stream: Stream, grown: Growth, encoder: Encoder, *, ways: Sequence[Way] = WAYS
+) -> tuple[Recall, ...]:
+    """Return how well both memories answer, in several ways."""
+    facts = {
+        told: facts_of(stream, encoder, told=told)
+        for told in dict.fromkeys(as_said if way.said else as_settled for way in ways)
+    }
+    return tuple(
+        _recall(way, stream, grown, facts[as_said if way.said else as_settled]) for way in ways
     )
 
 
-def _recall(
-    how: str, stream: Stream, grown: Growth, facts: AttitudeMemory, *, by_name: bool = True
-) -> Recall:
+def _recall(way: Way, stream: Stream, grown: Growth, facts: AttitudeMemory) -> Recall:
     ours, side, very = 0, 0, 0
     for question, row in zip(stream.questions, stream.asked, strict=True):
-        piece = stream.evidence[row]
-        found = grown.memory.recall(question, TOP, by_name=by_name)
-        ours += _any(found, lambda unit, row=row: unit.unit_id == grown.held[row])  # type: ignore[misc]
-        found = facts.recall(question, TOP, by_name=by_name)
-        side += _any(found, lambda unit, piece=piece: _about(unit, piece))  # type: ignore[misc]
-        very += _any(found, lambda unit, row=row: unit.unit_id == row)  # type: ignore[misc]
+        found = grown.memory.recall(question, way.top, by_name=way.by_name)
+        ours += any(unit.unit_id == grown.held[row] for unit in found)
+        found = facts.recall(question, way.top, by_name=way.by_name)
+        side += any(_about(unit, stream.evidence[row]) for unit in found)
+        very += any(unit.unit_id == row for unit in found)
     count = max(len(stream.questions), 1)
     return Recall(
-        how=how,
+        way=way,
         questions=len(stream.questions),
         ours=ours / count,
         any_fact=side / count,
         that_fact=very / count,
     )
-
-
-def _any(units: Sequence[Unit], wanted: Callable[[Unit], bool]) -> int:
-    return int(any(wanted(unit) for unit in units))
 
 
 def _about(unit: Unit, piece: Evidence) -> bool:

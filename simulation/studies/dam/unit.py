@@ -30,6 +30,7 @@ HELD: Final = (5, 15, 50)  # consistent observations before a change of mind
 PATIENCE: Final = 200  # opposing observations after which a unit counts as never turning
 GOOD: Final = (0.8, 0.1, 0.1)
 BAD: Final = (0.1, 0.8, 0.1)
+VAGUE: Final = (0.15, 0.15, 0.7)
 MIDDLE: Final = sum(STRENGTHS) / 2
 _ROUNDING: Final = 1e-9  # a leaning of this size is none
 INTENSITIES: Final = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -74,6 +75,11 @@ def told(*blocks: tuple[int, tuple[float, float, float], float]) -> Path:
     polarity = np.concatenate([np.tile(np.array(p), (n, 1)) for n, p, _ in blocks])
     strength = np.concatenate([np.full(n, s) for n, _, s in blocks])
     return path(polarity[None], strength[None])
+
+
+def accumulation() -> Path:
+    """Return the way of a unit that starts undecided and is praised ever again (figure a)."""
+    return told((3, VAGUE, MIDDLE), (27, GOOD, MIDDLE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,0 +1,177 @@
+"""What the study claims: each number beside its target, and whether it was reached.
+
+Where a number differs by seed, the worst seed is judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from simulation.studies.dam.unit import CAP, HELD
+from simulation.studies.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simulation.studies.dam.unit import Flip
+    from simulation.studies.dam.validation import Grown, Validation
+
+RATIO: Final = 1.0 / 3.0
+AWAY: Final = 0.10
+COMPRESSION: Final = 0.706
+LATE: Final = 0.05
+LOSS: Final = 0.02
+_ROUNDING: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A claim. reached: None where there is no target."""
+
+    claim: str
+    found: str
+    target: str
+    reached: bool | None
+
+    def __str__(self) -> str:
+        """Return it as a line."""
+        word = "reported   " if self.reached is None else "reached    "
+        word = "not reached" if self.reached is False else word
+        return f"{word}  {self.claim}: {self.found} ({self.target})"
+
+
+def verdicts(found: Validation) -> tuple[Verdict, ...]:
+    """Return all claims, in the order of the issue."""
+    return (*_unit(found), *_settling(found), *_growth(found), *_flips(found))
+
+
+def verdict_table(found: Sequence[Verdict]) -> Table:
+    """Return claims as a table."""
+    words = {True: "reached", False: "not reached", None: "no target"}
+    return Table(
+        name="verdicts",
+        title="Found and aimed at",
+        columns=("claim", "found", "target", "verdict"),
+        rows=tuple((v.claim, v.found, v.target, words[v.reached]) for v in found),
+    )
+
+
+def _unit(found: Validation) -> Iterator[Verdict]:
+    rise = np.diff(found.accumulated.confidence[0, :, 0])
+    last = found.accumulated.confidence[0, -1, 0]
+    yield Verdict(
+        claim="equal evidence accumulates: the confidence never falls back",
+        found=f"0.15 to {last:.2f}, least step {rise.min():+.4f}",
+        target="least step not below 0",
+        reached=bool(rise.min() >= -_ROUNDING),
+    )
+    turn = found.turn
+    step, excess = np.abs(turn.steps).max(), (np.abs(turn.steps) - turn.bound).max()
+    yield Verdict(
+        claim="a contradiction moves smoothly: largest step of the confidence",
+        found=f"{step:.3f}, where overwriting would jump {turn.overwritten:.2f}",
+        target="within S / (W + S) of the distance to what was said",
+        reached=bool(excess <= _ROUNDING),
+    )
+    after = found.intensity[:, 4]
+    yield Verdict(
+        claim="strength shows: confidence after five praises of strength .2, .4, .6, .8, 1",
+        found=", ".join(f"{value:.2f}" for value in after),
+        target="rises with strength",
+        reached=bool((np.diff(found.intensity, axis=0) > 0).all()),
+    )
+
+
+def _settling(found: Validation) -> Iterator[Verdict]:
+    streams = len(found.coffee[0].away)
+    ratio = max(one.ratio for one in found.coffee)
+    away = max(one.median_away for one in found.coffee)
+    yield Verdict(
+        claim=f"coffee (taste), {streams} streams: change after the 15th as a share of before",
+        found=f"{ratio:.3f}",
+        target=f"at most {RATIO:.3f}",
+        reached=ratio <= RATIO,
+    )
+    yield Verdict(
+        claim="coffee (taste): distance of the median stream from its end, from the 15th on",
+        found=f"{away:.3f}",
+        target=f"at most {AWAY:.2f}",
+        reached=away <= AWAY,
+    )
+    mixed = max(one.mixed for pair in found.separations for one in pair)
+    yield Verdict(
+        claim="taste and packaging, two units: difference from each side watched alone",
+        found=f"{mixed:.1e}",
+        target="0",
+        reached=mixed <= _ROUNDING,
+    )
+    opposed, alike = (min(pair[i].apart for pair in found.separations) for i in (0, 1))
+    yield Verdict(
+        claim="people whose taste and packaging are two units after merging at every observation",
+        found=f"{opposed:.0%} where they differ, {alike:.0%} where they agree",
+        target="method.md lets alike units of one object merge",
+        reached=None,
+    )
+
+
+def _growth(found: Validation) -> Iterator[Verdict]:
+    yield from _grown(found.main, judged=True)
+    for world in dict.fromkeys(one.world for one in (*found.others, *found.real)):
+        rows = [one for one in (*found.others, *found.real) if one.world == world]
+        yield from _grown(rows, judged=True)
+
+
+def _grown(rows: Sequence[Grown], *, judged: bool) -> Iterator[Verdict]:
+    world = rows[0].world
+    least = min(one.growth.compression for one in rows)
+    late = max(one.growth.late for one in rows)
+    loss = max(one.loss for one in rows)
+    sizes = [int(one.growth.units[-1]) for one in rows]
+    span = str(sizes[0]) if len(sizes) == 1 else f"{min(sizes)}-{max(sizes)}"
+    yield Verdict(
+        claim=f"{world}: compression",
+        found=f"{least:.1%} ({span} units of {rows[0].observations:,})",
+        target=f"at least {COMPRESSION:.1%}",
+        reached=least >= COMPRESSION if judged else None,
+    )
+    yield Verdict(
+        claim=f"{world}: growth over the last 200 of 500 dialogues",
+        found=f"{late:+.1%}",
+        target=f"at most {LATE:.0%}",
+        reached=late <= LATE if judged else None,
+    )
+    ours = min(recall.ours for one in rows for recall in one.recalls[:1])
+    yield Verdict(
+        claim=f"{world}: recall@5, by name",
+        found=f"{ours:.3f}, {-loss:+.3f} beside the better store without updates",
+        target=f"at least -{LOSS:.2f} beside it",
+        reached=loss <= LOSS if judged else None,
+    )
+
+
+def _flips(found: Validation) -> Iterator[Verdict]:
+    for held in HELD:
+        capped = [
+            one for seed in found.flips for one in seed if (one.held, one.cap) == (held, CAP)
+        ]
+        plain = [one for seed in found.flips for one in seed if one.held == held and one.cap > CAP]
+        yield Verdict(
+            claim=f"after {held} consistent observations: until the sign follows, with the cap",
+            found=f"{capped[0].even} (median of streams {_median(capped):g}); "
+            f"without it {plain[0].even} ({_median(plain):g})",
+            target="the cap never delays it, and helps once W exceeds 12",
+            reached=_helps(capped, plain, held=held),
+        )
+
+
+def _helps(capped: Sequence[Flip], plain: Sequence[Flip], *, held: int) -> bool:
+    if held < max(HELD):
+        return all(one.even <= other.even for one, other in zip(capped, plain, strict=True))
+    return all(one.even < other.even for one, other in zip(capped, plain, strict=True))
+
+
+def _median(flips: Sequence[Flip]) -> float:
+    return float(np.median(np.concatenate([one.drawn for one in flips])))
