@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import string
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -73,6 +73,10 @@ class Reading:
         """Return which word holds a place in `lower`."""
         return max(0, bisect_right(self.starts, place) - 1)
 
+    def span(self, low: int, high: int) -> slice:
+        """Return which words stand in the clauses from `low` to `high`, both included."""
+        return slice(bisect_left(self.clause, low), bisect_right(self.clause, high))
+
 
 @dataclass(slots=True)
 class _Clauses:
@@ -107,7 +111,8 @@ class _Clauses:
 
 def head(text: str) -> str:
     """Return the part of a text that is read, as valid Unicode without control characters."""
-    return printable(clean(text[:MAX_CHARACTERS]))
+    kept = clean(text[:MAX_CHARACTERS])
+    return kept if kept.isprintable() else printable(kept)
 
 
 def spaced(text: str) -> str:

@@ -196,25 +196,20 @@ class LexiconExtractor:
         alone: it names no more than one object. If it then speaks of one thing only, all of it is
         about that; else what stands near is.
         """
-        values = polarity.valences(text)
-        whole = [1.0] * len(values) if alone and len(places) == 1 else None
+        said = polarity.judgements(text)
+        everywhere = alone and len(places) == 1
         found: dict[Place, _Judged] = {}
-        fitted: list[Place] = []
-        logits: list[tuple[float, ...]] = []
         for place, anchors in places.items():
             near = polarity.nearness(text, anchors)
-            good, bad = polarity.judged(text, values, whole or near)
+            good, bad = polarity.judged(said, None if everywhere else near)
+            shares = polarity.shares(good, bad)
             if self._weights is not None and place[1] in self._weights.aspects:
-                fitted.append(place)
-                logits.append(self._weights.logits(text, place[1], values, near))
+                shares = softmax(self._weights.logits(text, place[1], said, near))
             found[place] = _Judged(
-                shares=polarity.shares(good, bad),
+                shares=shares,
                 strength=polarity.strength(text, good + bad, anchors),
                 summary=_summary(text, anchors),
             )
-        for place, shares in zip(fitted, softmax(logits), strict=True):
-            old = found[place]
-            found[place] = _Judged(shares=shares, strength=old.strength, summary=old.summary)
         return found
 
 
@@ -229,5 +224,4 @@ def _summary(text: Reading, anchors: Sequence[int]) -> str:
     if not anchors:
         return " ".join(text.raw)[:MAX_SUMMARY].rstrip()
     here = text.clause[anchors[0]]
-    words = (raw for raw, at in zip(text.raw, text.clause, strict=True) if abs(at - here) <= 1)
-    return " ".join(words)[:MAX_SUMMARY].rstrip()
+    return " ".join(text.raw[text.span(here - 1, here + 1)])[:MAX_SUMMARY].rstrip()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simulation.yaml_reading import read_plain_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from simulation.extractors.clauses import Reading
 
@@ -63,7 +63,10 @@ ASKED: Final = 0.5
 
 # Rounded, so that the last bit of a machine's exp cannot show.
 _BY_WORDS: Final = tuple(round(math.exp(-d / REACH), 9) for d in range(FAR_WORDS))
-_BY_STEPS: Final = tuple(round(math.exp(-c / STEP), 9) for c in range(FAR_STEPS))
+_BY_STEPS: Final = (*(round(math.exp(-c / STEP), 9) for c in range(FAR_STEPS)), 0.0)
+
+Judgement = tuple[int, float]
+"""(word, what it says: about -5 to 5, not 0)."""
 
 
 @dataclass(slots=True)
@@ -74,56 +77,63 @@ class _Clause:
     is_cap_diff: bool
 
 
-def valences(text: Reading) -> list[float]:
-    """Return the judgement of each word, in [-5, 5] or so; 0 for a word that does not judge."""
+def judgements(text: Reading) -> list[Judgement]:
+    """Return the words that judge, in the order of the text, and what each says.
+
+    An exclamation mark at the end of a clause makes its words louder.
+    """
     analyzer, lexicon, degrees = _rules()
-    found: list[float] = []
-    for _, group in groupby(zip(text.clause, text.raw, strict=True), key=lambda pair: pair[0]):
-        raw = [word for _, word in group]
-        loaded = [word.lower() in lexicon for word in raw]
-        if not any(loaded):
-            found += [0.0] * len(raw)
-            continue
-        clause = _Clause(raw, _shouts(raw))
-        for i, word in enumerate(raw):
-            if not loaded[i] or word.lower() in degrees:
-                found.append(0.0)
-            else:
-                found += map(float, analyzer.sentiment_valence(0, clause, word, i, []))
+    found: list[Judgement] = []
+    start = 0
+    for at, group in groupby(text.clause):
+        end = start + sum(1 for _ in group)
+        raw = text.raw[start:end]
+        lower = [word.lower() for word in raw]
+        clause: _Clause | None = None
+        for i, word in enumerate(lower):
+            if word in lexicon and word not in degrees:
+                clause = clause or _Clause(list(raw), _shouts(raw))
+                value = float(analyzer.sentiment_valence(0, clause, raw[i], i, [])[0])
+                if value:
+                    mark = MARK * min(MARKS, text.marks.get(at, "").count("!"))
+                    found.append((start + i, value + math.copysign(mark, value)))
+        start = end
     return found
 
 
 def nearness(text: Reading, anchors: Sequence[int]) -> list[float]:
     """Return how much each of N words counts for what is named at some places, in [0, 1]."""
-    near = [0.0] * len(text.words)
-    for anchor in anchors:
-        at = text.clause[anchor]
-        low = max(0, anchor - FAR_WORDS + 1)
-        for i, clause in enumerate(text.clause[low : anchor + FAR_WORDS], start=low):
-            steps = abs(clause - at)
-            if steps < FAR_STEPS:
-                weight = _BY_WORDS[abs(i - anchor)] * _BY_STEPS[steps]
-                near[i] = max(near[i], weight)
+    if not anchors:
+        return [0.0] * len(text.words)
+    near = _near(text, anchors[0])
+    for anchor in anchors[1:]:
+        near = list(map(max, near, _near(text, anchor)))
     return near
 
 
-def judged(text: Reading, values: Sequence[float], near: Sequence[float]) -> tuple[float, float]:
+def _near(text: Reading, anchor: int) -> list[float]:
+    low, high = max(0, anchor - FAR_WORDS + 1), anchor + FAR_WORDS
+    at = text.clause[anchor]
+    here = [
+        _BY_WORDS[abs(i - anchor)] * _BY_STEPS[min(abs(clause - at), FAR_STEPS)]
+        for i, clause in enumerate(text.clause[low:high], start=low)
+    ]
+    return [*[0.0] * low, *here, *[0.0] * (len(text.words) - low - len(here))]
+
+
+def judged(said: Iterable[Judgement], near: Sequence[float] | None) -> tuple[float, float]:
     """Return the sums of what is said for and against a thing, each >= 0.
 
-    values: `valences`.  near: `nearness`.
+    said: `judgements`.  near: `nearness`; None: every word counts in full.
     """
     good = bad = 0.0
-    marks = text.marks
-    for i, value in enumerate(values):
-        if value:
-            if marks:
-                mark = MARK * min(MARKS, marks.get(text.clause[i], "").count("!"))
-                value += math.copysign(mark, value)  # noqa: PLW2901 the same judgement, louder
-            if value > 0:
-                good += value * near[i]
-            else:
-                bad -= value * near[i]
-    return good, bad
+    for word, value in said:
+        share = value if near is None else value * near[word]
+        if share > 0:
+            good += share
+        else:
+            bad -= share
+    return good, bad + 0.0
 
 
 def shares(good: float, bad: float) -> tuple[float, float, float]:
@@ -147,15 +157,12 @@ def strength(text: Reading, loudness: float, anchors: Sequence[int]) -> float:
 
     loudness: sum of what is said for and against, >= 0.  anchors: where the thing is named.
     """
+    asked = hedged = False
     value = LEAST + (1.0 - LEAST) * loudness / (loudness + HALF)
-    clauses = {text.clause[anchor] for anchor in anchors}
-    if any("?" in text.marks.get(clause, "") for clause in clauses):
-        value *= ASKED
-    if any(
-        word in HEDGES and clause in clauses
-        for word, clause in zip(text.words, text.clause, strict=True)
-    ):
-        value *= HEDGED
+    for clause in {text.clause[anchor] for anchor in anchors}:
+        asked |= "?" in text.marks.get(clause, "")
+        hedged |= not HEDGES.isdisjoint(text.words[text.span(clause, clause)])
+    value *= (ASKED if asked else 1.0) * (HEDGED if hedged else 1.0)
     return max(1, round(value * 1000)) / 1000
 
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from simulation.errors import UsageError
 from simulation.extractors.polarity import NEGATIONS, judged, rounded
-from simulation.mind import elementary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from simulation.extractors.clauses import Reading
+    from simulation.extractors.polarity import Judgement
 
 FORMAT: Final = 1
 UNIT: Final = 1000.0
@@ -49,43 +48,64 @@ class Weights:
 
     aspects: A of them.  find: by feature, (A,).  lean: by feature, (3,), positive, negative and
     neutral; both in thousandths.  labels: how often each was labelled so where it was fitted, by
-    aspect, (3,).  sha256: of the file.
+    aspect, (3,).  far, near: the rows of `lean` that are about words, by word, and by aspect and
+    word.  sha256: of the file.
     """
 
     aspects: tuple[str, ...]
     find: Mapping[str, Row]
     lean: Mapping[str, Row]
     labels: Mapping[str, Row]
+    far: Mapping[str, Row]
+    near: Mapping[str, Mapping[str, tuple[float, ...]]]
     sha256: str = ""
 
-    def spoken(self, text: Reading, listed: Iterable[str]) -> dict[str, float]:
-        """Return the aspects that a text speaks of, with their log odds above 0.
+    def spoken(self, text: Reading, listed: Iterable[str]) -> list[str]:
+        """Return the aspects that a text speaks of: those whose log odds are above 0.
 
         listed: those of which a listed word stands in it.
         """
-        totals = _dot(text_features(text, listed), self.find, len(self.aspects))
-        found = zip(self.aspects, totals, strict=True)
-        return {aspect: total for aspect, total in found if total > 0}
+        features = text_features(text, listed)  # each is 1
+        rows = [self.find[name] for name in features if name in self.find]
+        totals = map(sum, zip(*rows, strict=True))
+        return [aspect for aspect, total in zip(self.aspects, totals, strict=False) if total > 0]
 
     def anchors(self, text: Reading, aspect: str, listed: Sequence[int]) -> list[int]:
         """Return where an aspect is named: at its listed words, else at those that weigh most."""
         return list(listed) or heaviest(text, self.find, self.aspects.index(aspect))
 
     def logits(
-        self, text: Reading, aspect: str, values: Sequence[float], near: Sequence[float]
-    ) -> tuple[float, ...]:
-        """Return the unscaled log shares of positive, negative and neutral."""
-        return tuple(_dot(lean_features(text, aspect, values, near), self.lean, 3))
+        self, text: Reading, aspect: str, said: Sequence[Judgement], near: Sequence[float]
+    ) -> list[float]:
+        """Return the unscaled log shares of positive, negative and neutral.
+
+        said: `polarity.judgements`.  near: `polarity.nearness` of where the aspect is named.
+        """
+        totals = [0.0, 0.0, 0.0]
+        for name, value in _plain_features(text, aspect, said, near).items():
+            _add(totals, value, self.lean.get(name))
+        for stem in dict.fromkeys(text.stems):
+            _add(totals, FAR, self.far.get(stem))
+        words = self.near[aspect]
+        for stem, share in _nearest(text, near).items():
+            _add(totals, share, words.get(stem))
+        return [total / UNIT for total in totals]
 
 
-def softmax(logits: Sequence[Sequence[float]]) -> list[tuple[float, float, float]]:
-    """Return shares in thousandths of N rows of three logits; each row sums to 1."""
-    if not logits:
-        return []
-    rows = np.array(logits, dtype=np.float64)
-    powers = elementary.exp(rows - rows.max(axis=1, keepdims=True))
-    each = powers / (powers[:, 0] + powers[:, 1] + powers[:, 2])[:, None]
-    return [rounded(positive, negative) for positive, negative, _ in each.tolist()]
+def _add(totals: list[float], value: float, row: Sequence[float] | None) -> None:
+    """Add a weighted row to totals."""
+    if row is not None:
+        totals[0] += value * row[0]
+        totals[1] += value * row[1]
+        totals[2] += value * row[2]
+
+
+def softmax(logits: Sequence[float]) -> tuple[float, float, float]:
+    """Return the shares of three logits in thousandths, which hide the last bits of exp."""
+    largest = max(logits)
+    positive, negative, neutral = (math.exp(logit - largest) for logit in logits)
+    total = positive + negative + neutral
+    return rounded(positive / total, negative / total)
 
 
 def heaviest(text: Reading, find: Mapping[str, Row], column: int) -> list[int]:
@@ -105,15 +125,27 @@ def text_features(text: Reading, listed: Iterable[str]) -> Features:
 
 
 def lean_features(
-    text: Reading, aspect: str, values: Sequence[float], near: Sequence[float]
+    text: Reading, aspect: str, said: Sequence[Judgement], near: Sequence[float]
 ) -> Features:
     """Return what tells how a text leans about an aspect.
 
-    values: `polarity.valences`.  near: `polarity.nearness` of the places that name it.
+    said: `polarity.judgements`.  near: `polarity.nearness` of the places that name it.
     """
-    good, bad = judged(text, values, near)
-    everywhere = judged(text, values, [1.0] * len(values))
-    found = {
+    found = _plain_features(text, aspect, said, near)
+    found |= {f"far:{stem}": FAR for stem in text.stems}
+    for stem, share in _nearest(text, near).items():
+        found[f"near:{stem}"] = share
+        found[f"near {aspect}:{stem}"] = share * OWN
+    return found
+
+
+def _plain_features(
+    text: Reading, aspect: str, said: Sequence[Judgement], near: Sequence[float]
+) -> Features:
+    """Return what is told by other than single words."""
+    good, bad = judged(said, near)
+    all_good, all_bad = judged(said, None)
+    return {
         "bias": 1.0,
         f"aspect:{aspect}": 1.0,
         "good": good / 2,
@@ -122,31 +154,25 @@ def lean_features(
         "bad there": float(bad > NEAR_ENOUGH),
         f"good:{aspect}": good / 4,
         f"bad:{aspect}": bad / 4,
-        "all good": everywhere[0] / 4,
-        "all bad": everywhere[1] / 4,
-        "length": len(values) / 30,
+        "all good": all_good / 4,
+        "all bad": all_bad / 4,
+        "length": len(near) / 30,
         "unnamed": float(not any(near)),
-        "not": 0.0,
+        "not": max((near[i] for i, word in enumerate(text.words) if _negates(word)), default=0.0),
     }
-    for word, stem, share in zip(text.words, text.stems, near, strict=True):
-        if word in NEGATIONS or word.endswith("n't"):
-            found["not"] = max(found["not"], share)
-        found[f"far:{stem}"] = FAR
-        if share > found.get(f"near:{stem}", 0.0):
-            found[f"near:{stem}"] = share
-            found[f"near {aspect}:{stem}"] = share * OWN
+
+
+def _negates(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't")
+
+
+def _nearest(text: Reading, near: Sequence[float]) -> Features:
+    """Return the nearness of each word, of its nearest occurrence, where there is any."""
+    found: Features = {}
+    for stem, share in zip(text.stems, near, strict=True):
+        if share > found.get(stem, 0.0):
+            found[stem] = share
     return found
-
-
-def _dot(features: Features, table: Mapping[str, Row], width: int) -> list[float]:
-    """Return the sums of weights times features, in a fixed order."""
-    totals = [0.0] * width
-    for name, value in features.items():
-        row = table.get(name)
-        if row is not None:
-            for column, weight in enumerate(row):
-                totals[column] += value * weight
-    return [total / UNIT for total in totals]
 
 
 def read_weights(path: Path = RESTAURANT) -> Weights:
@@ -171,11 +197,14 @@ def from_table(given: Mapping[str, Any], *, sha256: str = "") -> Weights:
     if given["format"] != FORMAT:
         raise ValueError(f"its format is {given['format']}, not {FORMAT}")
     aspects = tuple(given["aspects"])
+    lean = _rows(given["lean"], 3)
     return Weights(
         aspects=aspects,
         find=_rows(given["find"], len(aspects)),
-        lean=_rows(given["lean"], 3),
+        lean=lean,
         labels=_rows(given["labels"], 3),
+        far=_named(lean, "far:"),
+        near={aspect: _joined(lean, aspect) for aspect in aspects},
         sha256=sha256,
     )
 
@@ -186,3 +215,23 @@ def _rows(given: Mapping[str, Sequence[Any]], width: int) -> dict[str, Row]:
         if len(row) != width or not all(isinstance(weight, int) for weight in row):
             raise ValueError(f'"{name}" must have {width} whole numbers')
     return {name: tuple(row) for name, row in given.items()}
+
+
+def _named(rows: Mapping[str, Row], prefix: str) -> dict[str, Row]:
+    """Return the rows whose names start so, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): row for name, row in rows.items() if name.startswith(prefix)
+    }
+
+
+def _joined(lean: Mapping[str, Row], aspect: str) -> dict[str, tuple[float, ...]]:
+    """Return what a near word weighs for an aspect: its row for all, and its own."""
+    shared, own = _named(lean, "near:"), _named(lean, f"near {aspect}:")
+    nothing = (0, 0, 0)
+    return {
+        stem: tuple(
+            every + OWN * alone
+            for every, alone in zip(shared.get(stem, nothing), own.get(stem, nothing), strict=True)
+        )
+        for stem in {**shared, **own}
+    }

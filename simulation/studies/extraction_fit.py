@@ -141,13 +141,13 @@ def _fit_lean(
     rows: list[Features] = []
     classes: list[int] = []
     for one in known:
-        values = polarity.valences(one.text)
+        said = polarity.judgements(one.text)
         for aspect, label in one.labels.items():
             if aspect in aspects:
                 listed = one.listed.get(aspect)
                 anchors = listed or weights.heaviest(one.text, find, aspects.index(aspect))
                 near = polarity.nearness(one.text, anchors)
-                rows.append(weights.lean_features(one.text, aspect, values, near))
+                rows.append(weights.lean_features(one.text, aspect, said, near))
                 classes.append(POLARITIES.index(label))
     names, matrix = _matrix(rows, settings.lean_least)
     ridge = np.full(len(names), settings.lean_ridge)
