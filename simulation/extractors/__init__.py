@@ -10,14 +10,32 @@ from simulation.extractors.base import (
     Extractor,
     Topic,
 )
+from simulation.extractors.lexicon import LexiconExtractor
 from simulation.extractors.model import ModelExtractor
+from simulation.extractors.routing import (
+    ROUTES,
+    ModelRouter,
+    Route,
+    Routed,
+    Router,
+    RuleRouter,
+    route,
+)
 
 __all__ = [
     "POLARITIES",
+    "ROUTES",
     "Dropped",
     "Evidence",
     "Extracted",
     "Extractor",
+    "LexiconExtractor",
     "ModelExtractor",
+    "ModelRouter",
+    "Route",
+    "Routed",
+    "Router",
+    "RuleRouter",
     "Topic",
+    "route",
 ]

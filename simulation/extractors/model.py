@@ -12,6 +12,7 @@ from simulation.calls.base import Call
 from simulation.errors import InvalidAnswerError
 from simulation.extractors.base import POLARITIES, Evidence, Extracted
 from simulation.models.answers import check_text, clean, decode, shown
+from simulation.models.copied import is_copied_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -150,6 +151,8 @@ def _evidence(
     if not isinstance(summary, str):
         raise InvalidAnswerError(f'"summary" must be a text, not {shown(summary)}')
     check_text(summary)
+    if is_copied_shape(summary):
+        raise InvalidAnswerError(f'"summary" must be what the text says, not {shown(summary)}')
     positive, negative, neutral = (share / total for share in shares)
     return Evidence(
         object_type=known[place].object_type,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from simulation.prompts.parts import SYSTEM, repair
 from simulation.prompts.questions import interview, probe, reflection, survey
-from simulation.prompts.readings import controller, extraction
+from simulation.prompts.readings import controller, extraction, routing
 from simulation.prompts.turns import turn
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "probe",
     "reflection",
     "repair",
+    "routing",
     "survey",
     "turn",
 ]
