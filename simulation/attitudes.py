@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from simulation.encoders import Encoder
     from simulation.extractors import Evidence, Extractor, Topic
+    from simulation.extractors.routing import Route, Router
 
 IntArray = NDArray[np.int64]
-Route: TypeAlias = Literal["store", "retrieve", "answer"]
 
 _ME = 0  # the store's number of the only person
 
@@ -74,15 +74,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """What hearing a text led to. changes: when it was stored.  recalled: when it asked."""
+    """What hearing a text led to. changes: when it was stored.  recalled: when it asked.
+
+    errors: why a model's own answer was not used, if one was asked.
+    """
 
     route: Route
+    errors: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     changes: tuple[Change, ...] = ()
     recalled: tuple[Unit, ...] = ()
 
 
-Router: TypeAlias = "Callable[[str, Sequence[Topic]], Route]"
 Told: TypeAlias = "Callable[[str, Sequence[str], float, float, str], str]"
 """Puts a unit in words: object, aspects, leaning, entropy, what was said last."""
 
@@ -149,14 +152,20 @@ class AttitudeMemory:
         """
         if self._router is None or self._extractor is None:
             raise ValueError("hearing a text needs a router and an extractor")
-        route = self._router(text, self.topics)
+        way = self._router.route([text], self.topics, tick=self.clock, ids=[None])
+        route, errors = way.routes[0], tuple(way.error.values())
         if route == "retrieve":
-            return Heard(route=route, recalled=self.recall(text, k))
+            return Heard(route=route, recalled=self.recall(text, k), errors=errors)
         if route == "answer":
-            return Heard(route=route)
+            return Heard(route=route, errors=errors)
         found = self._extractor.extract([text], self.topics, tick=self.clock, ids=[None])
         evidence = tuple(found.evidence[0])
-        return Heard(route=route, evidence=evidence, changes=self.take(evidence))
+        return Heard(
+            route=route,
+            evidence=evidence,
+            changes=self.take(evidence),
+            errors=(*errors, *found.error.values()),
+        )
 
     def take(self, evidence: Sequence[Evidence]) -> tuple[Change, ...]:
         """Update units with pieces of evidence, one after the other, then compress.

@@ -83,6 +83,13 @@ def calibrate(*, quick: bool = False, encoder: Encoder | None = None) -> Study:
     return Study(tables=tuple(found), files=files)
 
 
+def run(folder: Path, *, quick: bool, data: None = None) -> str:  # noqa: ARG001 - as all studies
+    """Make the study, write it into a new folder and return what to print."""
+    study = calibrate(quick=quick)
+    write(study, folder)
+    return f"{study.summary.title}\n\n{study.summary.markdown()}\nwrote {folder}"
+
+
 def write(study: Study, folder: Path) -> None:
     """Write a study's files into a new folder."""
     folder.mkdir(parents=True)

@@ -1,7 +1,8 @@
 """Taste and packaging of coffee: two sides of one object, each with a unit of its own.
 
 Each of N people makes thirty observations of either, in turn. Taste is liked; packaging is
-disliked in one case and liked in the other. Units merge and go by the rules of a run.
+disliked in one case and liked in the other. Units go by the rules of a run, after every
+observation; they merge by them too, or not at all.
 
 Source: DAM-LLM, "Stability Analysis"; method.md 10.
 """
@@ -37,6 +38,7 @@ class Separation:
     """
 
     packaging_is: str
+    merging: bool
     people: int
     apart: float
     mixed: float
@@ -45,9 +47,10 @@ class Separation:
 
 
 def separate(
-    seed: int, encoder: Encoder, *, liked: bool, people: int = unit.STREAMS
+    seed: int, encoder: Encoder, *, liked: bool, merging: bool = True, people: int = unit.STREAMS
 ) -> Separation:
     """Return what becomes of two sides. liked: whether packaging is liked as taste is."""
+    rules = units.Rules(merging=merging)
     given = (
         unit.coffee(seed, streams=people),
         sequences(seed, purpose="packaging", count=people, leading=0 if liked else 1),
@@ -71,7 +74,7 @@ def separate(
         units.compress(
             store,
             texts,
-            rules=units.Rules(),
+            rules=rules,
             tick=step + 1,
             summarise=lambda ids: _summaries(store, texts, ids),
             touched=touched,
@@ -84,6 +87,7 @@ def separate(
     ]
     return Separation(
         packaging_is="liked" if liked else "disliked",
+        merging=merging,
         people=people,
         apart=float(apart.mean()),
         mixed=float(np.max(off, initial=0.0)),

@@ -8,8 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from simulation.studies.dam import aspects, growth, separation, unit
-from simulation.studies.dam.dialogues import EXPONENT, PER_DIALOGUE, SEEDS, dialogues, sequences
+from simulation.studies.dam import aspects, growth, hearing, separation, unit
+from simulation.studies.dam.dialogues import (
+    DIALOGUES,
+    EXPONENT,
+    PER_DIALOGUE,
+    SEEDS,
+    dialogues,
+    sequences,
+)
 from simulation.studies.dam.growth import WAYS, Way
 
 if TYPE_CHECKING:
@@ -17,16 +24,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulation.encoders import Encoder
+    from simulation.rng import FloatArray
     from simulation.studies.dam.growth import Growth, Recall
+    from simulation.studies.dam.hearing import Hearing
     from simulation.studies.dam.separation import Separation
     from simulation.studies.dam.unit import Flip, Stability
 
+QUICK: Final = 40  # dialogues that are heard in the short form
 BY_NAME: Final = (WAYS[0], WAYS[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """A form of the simulated user: how many observations a dialogue holds, and Zipf's exponent."""
+    """A form of the simulated user. exponent: of Zipf's law."""
 
     name: str
     per_dialogue: int = PER_DIALOGUE
@@ -63,14 +73,15 @@ class Validation:
     seeds: tuple[int, ...]
     turn: unit.Turn
     accumulated: unit.Path
-    intensity: unit.FloatArray
+    intensity: FloatArray
     coffee: tuple[Stability, ...]
     sequences: tuple[Stability, ...]
-    separations: tuple[tuple[Separation, Separation], ...]
+    separations: tuple[tuple[Separation, ...], ...]
     flips: tuple[tuple[Flip, ...], ...]
     main: tuple[Grown, ...]
     others: tuple[Grown, ...]
     real: tuple[Grown, ...]
+    heard: Hearing
 
 
 def validate(encoder: Encoder, *, quick: bool, labelled: Path | None) -> Validation:
@@ -88,9 +99,9 @@ def validate(encoder: Encoder, *, quick: bool, labelled: Path | None) -> Validat
         coffee=tuple(unit.stability(unit.coffee(seed)) for seed in seeds),
         sequences=tuple(unit.stability(sequences(seed)) for seed in seeds),
         separations=tuple(
-            (
-                separation.separate(seed, encoder, liked=False),
-                separation.separate(seed, encoder, liked=True),
+            tuple(
+                separation.separate(seed, encoder, liked=liked, merging=merging)
+                for liked, merging in ((False, False), (False, True), (True, True))
             )
             for seed in seeds
         ),
@@ -102,6 +113,7 @@ def validate(encoder: Encoder, *, quick: bool, labelled: Path | None) -> Validat
             for seed in seeds
         ),
         real=real(labelled, encoder) if labelled is not None else (),
+        heard=hearing.hear(dialogues(seeds[0], count=QUICK if quick else DIALOGUES), encoder),
     )
 
 
