@@ -28,6 +28,7 @@ _KEYS = {  # keys that only some kinds of attributes have
     "number": _TABLE | _RANGE | {"bands"},
     "text": frozenset[str](),
 }
+_ASPECT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _VOICE_END = tuple(".,;:!?")
 
 
@@ -66,6 +67,7 @@ def field_problems(
         _check_parents(report, path, attribute, entry)
     if not report.problems and not unknown:  # what follows needs sound references
         _check_order(report, entry)
+    _check_aspects(report, entry)
     sound = {a.id: i for i, a in enumerate(entry.attributes) if i not in report.faulty}
     for index in sound.values():
         attribute = entry.attributes[index]
@@ -255,6 +257,17 @@ def _known(
         if name not in allowed:
             hint = did_you_mean(name, allowed)
             report.add(path, f'"{name}" is unknown; values are {listed(allowed)}{hint}')
+
+
+def _check_aspects(report: Report, entry: FieldEntry) -> None:
+    for aspect, words in entry.aspects.items():
+        path = ("aspects", aspect)
+        if not _ASPECT.fullmatch(aspect):
+            report.add(path, "an aspect is named with letters, digits and _, a letter first")
+        _repeats(report, path, [word.casefold() for word in words])
+        for index, word in enumerate(words):
+            if not any(map(str.isalnum, word)):
+                report.add((*path, index), f"{word!r} has no letter to look for")
 
 
 def _check_order(report: Report, entry: FieldEntry) -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 Line = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Word = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Signed = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -93,8 +94,14 @@ class AttributeEntry(Entry):
 
 
 class FieldEntry(Entry):
-    """A whole ontology file."""
+    """A whole ontology file.
+
+    aspects: the words by which people speak of an aspect of a thing.
+    """
 
     name: Identifier
     description: str = ""
     attributes: tuple[AttributeEntry, ...] = Field(min_length=1)
+    aspects: dict[str, Annotated[tuple[Word, ...], Field(min_length=1)]] = Field(
+        default_factory=dict
+    )

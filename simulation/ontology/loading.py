@@ -85,6 +85,7 @@ def from_bytes(data: bytes, *, source: str) -> Ontology:
         sha256=hashlib.sha256(data).hexdigest(),
         attributes=tuple(_attribute(a, entry) for a in entry.attributes),
         order=drawing_order(entry) or (),
+        aspects=dict(entry.aspects),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simulation.ontology import sampling
@@ -21,7 +21,8 @@ class Ontology:
     """The attributes of one field, most relevant first.
 
     sha256: of the file's bytes.  order: the drawn attributes, parents before those that depend
-    on them.
+    on them.  aspects: the words by which people speak of an aspect of a thing; an aspect without
+    any is looked for by its name.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Ontology:
     attributes: tuple[Attribute, ...]
     order: tuple[str, ...] = ()
     description: str = ""
+    aspects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Attribute:
         """Return an attribute by its id.
