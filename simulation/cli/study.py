@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
@@ -12,21 +14,63 @@ import click
 from simulation.cli.options import debug_option, examples, refuse_existing
 from simulation.errors import UsageError
 
-STUDIES = ("persmem-calibration",)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A study: the module whose `run` makes it, what is said meanwhile, and whether it takes data.
+
+    `run(folder, *, quick, data)` writes a new folder and returns what to print.
+    """
+
+    module: str
+    working: str
+    minutes: str
+    data: bool
+
+
+STUDIES = {
+    "persmem-calibration": Study(
+        module="simulation.studies.persmem_calibration",
+        working="fitting and measuring",
+        minutes="about two minutes",
+        data=False,
+    ),
+    "dam": Study(
+        module="simulation.studies.dam",
+        working="remembering and asking",
+        minutes="about three minutes",
+        data=True,
+    ),
+    "extraction": Study(
+        module="simulation.studies.extraction",
+        working="reading labelled sentences",
+        minutes="about a minute",
+        data=True,
+    ),
+}
 
 
 @click.command(
     "study",
     epilog=examples(
         "simulation study persmem-calibration --quick",
-        "simulation study persmem-calibration --out calibration",
+        "simulation study dam --data my_observations.csv",
         "",
         "Studies:",
         "  persmem-calibration    fit the maps from personality to gains, about two minutes",
+        "  dam                    let attitudes settle in memory units, about three minutes",
+        "  extraction             find labelled aspects in sentences, about a minute",
     ),
 )
 @click.argument("name", metavar="STUDY")
 @click.option("--quick", is_flag=True, help="A short form that takes seconds.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Data of yours. dam: labelled sentences (.xml, or a folder of them) or your own "
+    "observations (CSV or JSON Lines). extraction: labelled sentences.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -34,24 +78,22 @@ STUDIES = ("persmem-calibration",)
     help="The folder to write; it must not exist. Default: a new folder in studies/.",
 )
 @debug_option
-def command(*, name: str, quick: bool, out: Path | None) -> None:
+def command(*, name: str, quick: bool, data: Path | None, out: Path | None) -> None:
     """Repeat an experiment of the sources.
 
-    Writes its tables, a picture and a manifest into a new folder and prints the main table. All
+    Writes its tables, pictures and a manifest into a new folder and prints the main results. All
     chance is seeded: a study comes out the same every time.
     """
-    if name not in STUDIES:
+    study = STUDIES.get(name)
+    if study is None:
         raise UsageError(_no_study(name))
+    if data is not None and not study.data:
+        raise UsageError(f"the study {name} takes no --data")
     folder = _free_folder(name) if out is None else out
     refuse_existing(folder)
-    from simulation.studies import persmem_calibration
-
-    click.echo(
-        f"{name}: fitting and measuring{'' if quick else ', about two minutes'} …", err=True
-    )
-    study = persmem_calibration.calibrate(quick=quick)
-    persmem_calibration.write(study, folder)
-    click.echo(f"{study.summary.title}\n\n{study.summary.markdown()}\nwrote {folder}")
+    click.echo(f"{name}: {study.working}{'' if quick else f', {study.minutes}'} …", err=True)
+    run = import_module(study.module).run
+    click.echo(run(folder, quick=quick, data=data))
 
 
 def _free_folder(name: str) -> Path:

@@ -131,7 +131,7 @@ def _csv_rows(text: str, faults: Faults) -> Iterator[Row]:
 
 
 def _header(record: Sequence[str], faults: Faults, line: int) -> list[str]:
-    names = [name.strip().casefold() for name in record]
+    names = [_column(name) for name in record]
     for name, times in Counter(names).items():
         if name and times > 1:
             faults.add(f"line {line}", f'column "{name}" stands {times} times in the header')
@@ -175,7 +175,12 @@ def _object(value: Any, where: str, faults: Faults) -> Iterator[Row]:
     if not isinstance(value, dict):
         faults.add(where, "not a JSON object")
         return
-    yield where, {name.strip().casefold(): _cell(cell) for name, cell in value.items()}
+    yield where, {_column(name): _cell(cell) for name, cell in value.items()}
+
+
+def _column(name: str) -> str:
+    """Return the name of a column without regard to case, and with "_" for a space or a dash."""
+    return re.sub(r"[\s-]+", "_", name.strip().casefold())
 
 
 def _cell(value: Any) -> str:

@@ -135,7 +135,10 @@ def real(path: Path, encoder: Encoder) -> tuple[Grown, ...]:
     """Return labelled sentences, taken in: as of one restaurant, and dealt to sixty."""
     sentences = aspects.read(path)
     found = []
-    for world, names in (("one restaurant", aspects.ONE), ("sixty restaurants", aspects.MANY)):
+    for world, names in (
+        ("reviews, one restaurant", aspects.ONE),
+        ("reviews, sixty restaurants", aspects.MANY),
+    ):
         stream = aspects.stream(sentences, names)
         grown = growth.grow(stream, encoder)
         found.append(

@@ -64,8 +64,8 @@ def _unit(found: Validation) -> Iterator[Verdict]:
     last = found.accumulated.confidence[0, -1, 0]
     yield Verdict(
         claim="equal evidence accumulates: the confidence never falls back",
-        found=f"0.15 to {last:.2f}, least step {rise.min():+.4f}",
-        target="least step not below 0",
+        found=f"0.15 to {last:.2f} over 30 observations",
+        target="no step down",
         reached=bool(rise.min() >= -_ROUNDING),
     )
     turn = found.turn
@@ -134,13 +134,13 @@ def _grown(rows: Sequence[Grown]) -> Iterator[Verdict]:
     yield Verdict(
         claim=f"{world}: compression",
         found=f"{least:.1%} ({span} units of {rows[0].observations:,})",
-        target=f"at least {COMPRESSION:.1%}",
+        target=f"at least {COMPRESSION:.1%}; the seed: 63.7-70.6%",
         reached=least >= COMPRESSION,
     )
     yield Verdict(
         claim=f"{world}: growth over the last 200 of 500 dialogues (two fifths)",
         found=f"{late:+.1%}",
-        target=f"at most {LATE:.0%}",
+        target=f"at most {LATE:.0%}; the seed: steady at 130-140 units",
         reached=late <= LATE,
     )
     ours = min(recall.ours for one in rows for recall in one.recalls[:1])
@@ -169,10 +169,10 @@ def _flips(found: Validation) -> Iterator[Verdict]:
         ]
         plain = [one for seed in found.flips for one in seed if one.held == held and one.cap > CAP]
         yield Verdict(
-            claim=f"after {held} consistent observations: until the sign follows, with the cap",
-            found=f"{capped[0].even} (median of streams {_median(capped):g}); "
+            claim=f"a change of mind after {held} consistent observations: until the sign follows",
+            found=f"with the cap {capped[0].even} (median of streams {_median(capped):g}); "
             f"without it {plain[0].even} ({_median(plain):g})",
-            target="the cap never delays it, and helps once W exceeds 12",
+            target="the cap never delays it, and hastens it once W would exceed 12",
             reached=_helps(capped, plain, held=held),
         )
 
