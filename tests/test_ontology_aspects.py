@@ -39,7 +39,10 @@ def test_one_word_may_speak_of_two_aspects() -> None:
 def test_all_problems_of_aspects_are_told_at_once_with_their_lines() -> None:
     text = "aspects:\n  my taste: [tasty]\n  price: [cheap, Cheap]\n  fit: ['!']\n"
     assert problems(text) == [
-        'line 4  aspects["my taste"]  an aspect is named with letters, digits and _, a letter first',
+        (
+            'line 4  aspects["my taste"]  '
+            "an aspect's name is letters, digits and _, a letter first"
+        ),
         'line 5  aspects.price[1]  "cheap" stands twice',
         "line 6  aspects.fit[0]  '!' has no letter to look for",
     ]

@@ -156,11 +156,11 @@ class LexiconExtractor:
         single = next(iter(plan.aspects)) if len(plan.aspects) == 1 else None
         places: Anchors = {}
         for aspect, words in self._spoken(text, plan).items():
-            owners = [(single or owner(text, word, mentions), word) for word in words]
-            for name, word in owners:
+            for word in words:
+                name = owner(text, word, mentions) if single is None else single
                 if name is not None and aspect in plan.aspects[name]:
                     places.setdefault((name, aspect), []).append(word)
-            only = single or _only(mentions)
+            only = _only(mentions) if single is None else single
             if not words and only is not None and aspect in plan.aspects[only]:
                 places[only, aspect] = []
         told = {name for name, _ in places}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simulation.extractors.clauses import read, stem
@@ -9,7 +10,9 @@ from simulation.yaml_reading import read_plain_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
+RESTAURANT: Final = Path(__file__).parent / "aspects_restaurant.yaml"
+"""Lists that ship: the sides of a restaurant; `weights.RESTAURANT` was fitted with them."""
 
 Words = dict[str, tuple[str, ...]]
 Phrases = dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]
@@ -19,7 +22,7 @@ MAX_PHRASE: Final = 6
 """Words of a phrase; what is longer is cut there."""
 
 
-def read_words(path: Path) -> Words:
+def read_words(path: Path = RESTAURANT) -> Words:
     """Return the word lists of a file of the package: YAML, lists of words by aspect."""
     data = read_plain_yaml(path.read_text(encoding="utf-8")).data
     return {str(aspect): tuple(map(str, words)) for aspect, words in data.items()}

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from simulation.extractors.clauses import head, lowered, spaced
+from simulation.extractors.polarity import emoji
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,8 @@ class Names:
 
     def __init__(self, objects: Sequence[str]) -> None:
         """Prepare the names; the longest is looked for first."""
-        written = {name: lowered(spaced(head(name))).strip() for name in objects}
+        signs = emoji()  # as a text is read
+        written = {name: lowered(spaced(head(name).translate(signs))).strip() for name in objects}
         named = [(text, name) for name, text in written.items() if text]
         self._names = sorted(named, key=lambda pair: -len(pair[0]))
 

@@ -263,7 +263,7 @@ def _check_aspects(report: Report, entry: FieldEntry) -> None:
     for aspect, words in entry.aspects.items():
         path = ("aspects", aspect)
         if not _ASPECT.fullmatch(aspect):
-            report.add(path, "an aspect is named with letters, digits and _, a letter first")
+            report.add(path, "an aspect's name is letters, digits and _, a letter first")
         _repeats(report, path, [word.casefold() for word in words])
         for index, word in enumerate(words):
             if not any(map(str.isalnum, word)):

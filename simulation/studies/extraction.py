@@ -22,7 +22,7 @@ from simulation.errors import UsageError
 from simulation.extractors import near, polarity, weights
 from simulation.extractors.base import POLARITIES
 from simulation.extractors.lexicon import LexiconExtractor
-from simulation.extractors.lists import read_words
+from simulation.extractors.lists import RESTAURANT, read_words
 from simulation.studies import extraction_fit
 from simulation.studies import extraction_tables as tables
 from simulation.studies.extraction_data import read_sentences
@@ -84,7 +84,7 @@ def extract_study(data: Path | None, *, quick: bool) -> Study:
     held_out, train = _files(data)
     sentences = read_sentences(held_out)
     training = None if train is None else read_sentences(train)
-    fitted, words = weights.read_weights(), read_words(extraction_fit.WORDS)
+    fitted, words = weights.read_weights(), read_words(RESTAURANT)
     scores = {
         name: tables.score(sentences, method) for name, method in _methods(words, fitted).items()
     }
@@ -181,7 +181,7 @@ def _manifest(
         "python": platform.python_version(),
         "configuration": {
             "weights_sha256": fitted.sha256,
-            "words_sha256": _sha256(extraction_fit.WORDS),
+            "words_sha256": _sha256(RESTAURANT),
             "opinions_sha256": _sha256(polarity.OPINIONS),
             "fit": asdict(extraction_fit.SETTINGS),
             "reach": polarity.REACH,

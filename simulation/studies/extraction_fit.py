@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from simulation.extractors.weights import Features, Row
     from simulation.studies.extraction_data import Sentence
 
-WORDS: Final = Path(weights.__file__).parent / "aspects_restaurant.yaml"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -215,7 +213,7 @@ def _rows(names: Sequence[str], table: NDArray[np.float64], settings: Settings) 
 def main(arguments: Sequence[str]) -> int:
     """Fit on the sentences of one file and write the table into another."""
     source, target = map(Path, arguments)
-    table = fit(read_sentences(source), read_words(WORDS))
+    table = fit(read_sentences(source), read_words())
     target.write_text(written(table), encoding="utf-8", newline="\n")
     return 0
 
