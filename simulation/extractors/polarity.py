@@ -91,7 +91,8 @@ def judgements(text: Reading) -> list[Judgement]:
         lower = [word.lower() for word in raw]
         clause: _Clause | None = None
         for i, word in enumerate(lower):
-            if word in lexicon and word not in degrees:
+            of_kind = word == "kind" and lower[i + 1 : i + 2] == ["of"]  # a degree, as "rather"
+            if word in lexicon and word not in degrees and not of_kind:
                 clause = clause or _Clause(list(raw), _shouts(raw))
                 value = float(analyzer.sentiment_valence(0, clause, raw[i], i, [])[0])
                 if value:

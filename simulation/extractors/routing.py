@@ -117,7 +117,7 @@ def is_question(sentence: Reading) -> bool:
         return True
     first, second, third = (*sentence.words[:3], "", "", "")[:3]
     if first in _ASKING:
-        return second in _HELPERS or third in _HELPERS
+        return second in _HELPERS or (third in _HELPERS and second not in _ASKED_OF)
     if first in _HELPERS and second in _ASKED_OF:
         return True
     return _REQUESTS.match(" ".join(sentence.words[:5])) is not None

@@ -184,7 +184,7 @@ def read_weights(path: Path = RESTAURANT) -> Weights:
     try:
         content = path.read_bytes()
         return from_table(json.loads(content), sha256=hashlib.sha256(content).hexdigest())
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(f"{path} holds no word weights: {error}") from error
 
 
@@ -192,7 +192,7 @@ def from_table(given: Mapping[str, Any], *, sha256: str = "") -> Weights:
     """Return the table that a file holds.
 
     Raises:
-        KeyError, TypeError, ValueError: It is no such table.
+        AttributeError, KeyError, TypeError, ValueError: It is no such table.
     """
     if given["format"] != FORMAT:
         raise ValueError(f"its format is {given['format']}, not {FORMAT}")
