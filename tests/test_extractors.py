@@ -252,6 +252,8 @@ def test_with_an_encoder_words_near_the_name_of_an_aspect_speak_of_it() -> None:
         ("staff", True),
     ]
     assert LexiconExtractor({}).evidence(text, (topic,)) == ()
+    (named,) = LexiconExtractor({}, encoder=ENCODER).evidence("good food", (topic,))
+    assert named.aspect == "food"  # by its name and by nearness, and once
     listed = LexiconExtractor({"food": ["soup"], "staff": ["cook"]}, encoder=ENCODER)
     assert listed.evidence(text, (topic,)) == ()  # a list is the last word
 

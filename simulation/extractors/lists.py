@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from simulation.extractors.clauses import read, stem
+from simulation.extractors.clauses import read
 from simulation.yaml_reading import read_plain_yaml
 
 if TYPE_CHECKING:
@@ -69,7 +69,3 @@ class Lists:
                     free = at + len(phrase)
                     break
         return found
-
-    def knows(self, word: str) -> bool:
-        """Return whether a word, alone, is in a list."""
-        return any(len(phrase) == 1 for phrase, _ in self._phrases.get(stem(word), ()))
