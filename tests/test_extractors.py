@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulation import ontology
 from simulation.encoders import EncoderSpec, load
 from simulation.extractors import LexiconExtractor, Topic
 from simulation.extractors.lexicon import MAX_SUMMARY, PLANS
@@ -310,3 +312,19 @@ def test_a_hundred_objects_with_ten_aspects_are_told_apart() -> None:
     ]
     assert pieces[0].polarity[0] > pieces[0].polarity[1]
     assert pieces[1].polarity[0] < pieces[1].polarity[1]
+
+
+def test_the_example_of_the_page_is_what_comes_out() -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "extraction.md").read_text("utf-8")
+    _, code, result = page.split("```python\n", 1)[1].partition("\n```\n\n```\n")
+    pieces = LexiconExtractor(ontology.load("consumer_products").aspects).evidence(
+        "Bolt tastes great, but Nut is overpriced!!",
+        (
+            Topic(object_type="brand", object="Bolt", aspects=("value", "taste", "price")),
+            Topic(object_type="brand", object="Nut", aspects=("value", "price")),
+        ),
+    )
+    assert code
+    assert result.partition("\n```")[0].splitlines() == [
+        f"{piece.object} {piece.aspect} {piece.polarity} {piece.strength}" for piece in pieces
+    ]
