@@ -29,13 +29,15 @@ class Names:
 
     def find(self, text: Reading) -> list[Mention]:
         """Return the mentions in the order of the text; none lies within another."""
-        taken: list[tuple[int, int, str]] = []
+        taken = bytearray(len(text.lower))
+        found: list[Mention] = []
         for written, name in self._names:
             for start in _places(text.lower, written):
                 end = start + len(written)
-                if all(end <= low or start >= high for low, high, _ in taken):
-                    taken.append((start, end, name))
-        return [(text.word_at(start), name) for start, _, name in sorted(taken)]
+                if not any(taken[start:end]):
+                    taken[start:end] = b"\1" * len(written)
+                    found.append((text.word_at(start), name))
+        return sorted(found)
 
 
 def owner(text: Reading, word: int, mentions: Sequence[Mention]) -> str | None:

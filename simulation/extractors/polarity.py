@@ -104,22 +104,16 @@ def judgements(text: Reading) -> list[Judgement]:
 
 def nearness(text: Reading, anchors: Sequence[int]) -> list[float]:
     """Return how much each of N words counts for what is named at some places, in [0, 1]."""
-    if not anchors:
-        return [0.0] * len(text.words)
-    near = _near(text, anchors[0])
-    for anchor in anchors[1:]:
-        near = list(map(max, near, _near(text, anchor)))
+    near = [0.0] * len(text.words)
+    for anchor in anchors:
+        low, high = max(0, anchor - FAR_WORDS + 1), anchor + FAR_WORDS
+        at = text.clause[anchor]
+        here = [
+            _BY_WORDS[abs(i - anchor)] * _BY_STEPS[min(abs(clause - at), FAR_STEPS)]
+            for i, clause in enumerate(text.clause[low:high], start=low)
+        ]
+        near[low:high] = map(max, near[low:high], here)
     return near
-
-
-def _near(text: Reading, anchor: int) -> list[float]:
-    low, high = max(0, anchor - FAR_WORDS + 1), anchor + FAR_WORDS
-    at = text.clause[anchor]
-    here = [
-        _BY_WORDS[abs(i - anchor)] * _BY_STEPS[min(abs(clause - at), FAR_STEPS)]
-        for i, clause in enumerate(text.clause[low:high], start=low)
-    ]
-    return [*[0.0] * low, *here, *[0.0] * (len(text.words) - low - len(here))]
 
 
 def judged(said: Iterable[Judgement], near: Sequence[float] | None) -> tuple[float, float]:

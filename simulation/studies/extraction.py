@@ -97,7 +97,7 @@ def extract_study(data: Path | None, *, quick: bool) -> Study:
     if training is not None and not quick:
         found.append(_within(training, words))
     files = {f"{table.name}.csv": table.csv() for table in found}
-    files["report.md"] = _report(found, len(sentences))
+    files["report.md"] = _report(found, f"{len(sentences)} sentences of {held_out.name}")
     given = [path for path in (held_out, train) if path is not None]
     manifest = _manifest(given, files, fitted, quick=quick)
     files["manifest.json"] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
@@ -163,9 +163,10 @@ def _within(training: Sequence[Sentence], words: Mapping[str, Sequence[str]]) ->
     return tables.summary_table(total, title=title, name="cross_validation")
 
 
-def _report(found: Sequence[Table], sentences: int) -> str:
+def _report(found: Sequence[Table], sentences: str) -> str:
     head = (
-        f"# {NAME}\n\n{sentences} sentences that had no part in the making of lists and weights.\n"
+        f"# {NAME}\n\n{sentences}. Word lists and weights come from training sentences only; "
+        "figures on those would flatter.\n"
     )
     return head + "".join(f"\n## {t.title}\n\n{t.markdown()}" for t in found)
 
