@@ -69,6 +69,7 @@ FORKABLE = (
     "stimuli",
     "surveys",
     "temperature",
+    "units",
 )
 """What a fork may have anew."""
 
@@ -77,6 +78,7 @@ _FIXED = {  # key or what it lies in: why a fork cannot have it anew
     "brief": "the beliefs so far are about it",
     "encoder": "the texts so far have the vectors of the old encoder",
     "graph": "the posts so far went along the old follows",
+    "memory.units": "what has been settled so far is a part of who the personas are",
     "name": "it is the name of the scenario that both runs come from",
     "ontology": "the personas are made of it",
     "persmem.gains": "a persona's gains are part of who it is",

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from simulation import appraisers, encoders, executors, founding, prompts, surveys, turn
+from simulation import (
+    appraisers,
+    encoders,
+    executors,
+    extractors,
+    founding,
+    prompts,
+    surveys,
+    turn,
+)
 from simulation.active import RuleController
 from simulation.errors import ScenarioError, UsageError
 from simulation.models.asking import BackendAsker
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
     from simulation.encoders.base import Encoder
     from simulation.executors import Executor
     from simulation.executors.model import Embedded
+    from simulation.extractors import Extractor
     from simulation.models.asking import Backend
     from simulation.models.base import Model
     from simulation.models.languages import Languages
@@ -113,6 +123,8 @@ class Engine:
             loaded, self.seed, self.encoder, self.appraiser
         )
         self.controller = self._controller()
+        self._words = extractors.LexiconExtractor(self.ontology.aspects)
+        self.extractor = self._extractor()
         self._embedded = 0
         self._noted: list[str] = []
         self.rater = surveys.Rater(self.encoder.encode, width=self.encoder.width)
@@ -136,6 +148,7 @@ class Engine:
             raise UsageError(f"the horizon of {scenario.horizon} ticks has been reached")
         tick = world.tick + 1
         arrived = turn.arrive(world, streams, tick)
+        heard = self._extract(tick, arrived)
         turns = turn.prepare(world, scenario, streams, tick, controller=self.controller)
         searched = turn.faults_of(world, tick, self.controller)
         reactions = turn.react(
@@ -145,6 +158,8 @@ class Engine:
             world, turns.rows, tick, reactions, after=scenario.calls.quarantine_after
         )
         settled = turn.settle(world, scenario, streams, turns, reactions)
+        said = self._extract(tick, settled.published)
+        attitudes = turn.settle_attitudes(world, scenario, turns, reactions, settled.published)
         reflections = turn.reflect(
             world, scenario, turns, settled.moved, self.tiers[1], fallback=self.rule
         )
@@ -157,8 +172,11 @@ class Engine:
         world.tick = tick
         happened = (
             posts,
+            *heard,
             *searched,
             *settled.rows,
+            *said,
+            *attitudes,
             *failures,
             *reflections,
             evictions,
@@ -209,6 +227,26 @@ class Engine:
             return RuleController()
         return turn.ModelController(self._asker("persmem.controller"), self.world.cast.ids)
 
+    def _extractor(self) -> Extractor:
+        """Return who reads what texts say; what a language model cannot, is read by words."""
+        if self.scenario.units.extractor == "rule" or not self.scenario.memory.units:
+            return self._words
+        return extractors.ModelExtractor(
+            self._asker("units.extractor"),
+            prompt=prompts.extraction,
+            repair=prompts.repair,
+            fallback=self._words.evidence,
+        )
+
+    def _extract(self, tick: int, posts: IntArray) -> tuple[Rows, ...]:
+        return turn.extract(
+            self.world,
+            tick,
+            posts,
+            extractor=self.extractor,
+            by_model=self.extractor is not self._words,
+        )
+
     def _asker(self, key: str) -> Asker:
         """Return who answers what the language model of the cheap tier is asked beside turns."""
         cheap = self.tiers[0]
@@ -230,6 +268,9 @@ class Engine:
 
     def _tell(self, tick: int, rows: tuple[Rows, ...], active: int = 0) -> TickRecords:
         """Close a tick: add the new texts' vectors, the digest and the tick's own row."""
+        regards = self.world.regards
+        if regards is not None and tick > 0:
+            regards.said.chain()
         digest = self.world.digest()
         counts = {part.table: len(part) for part in rows}
         one = np.ones(1, dtype=np.int64)
@@ -244,7 +285,7 @@ class Engine:
             input_tokens=read * one,
             output_tokens=written * one,
             cost_usd=np.array([cost]),
-            unit_entropy=np.zeros(1),
+            unit_entropy=np.array([np.nan if regards is None else regards.store.entropy()]),
             state_digest=[digest],
         )
         told = (

@@ -14,10 +14,12 @@ from simulation.errors import EmptyPersonaBlockError, Problem, ScenarioError
 from simulation.memory import MemoryStore
 from simulation.mind import cadence
 from simulation.models.base import Cast
+from simulation.regards import Regards
 from simulation.rng import Streams, stream_keys
 from simulation.scenario import Access, DraftError, read_scenario, without_effect
 from simulation.spelling import did_you_mean, listed
 from simulation.texts import Texts
+from simulation.units import Rules, UnitStore
 from simulation.world import Event, Network, World
 from simulation.yaml_reading import lies_in, parse_path
 
@@ -190,8 +192,9 @@ def world_of(
         if appraiser is not None
         else None
     )
+    cast = _cast(scenario, field, people, blocks)
     return World.found(
-        cast=_cast(scenario, field, people, blocks),
+        cast=cast,
         events=tuple(_events(scenario, field, people)),
         activity=people.activity,
         tier=people.tiers,
@@ -208,7 +211,29 @@ def world_of(
         peer_credibility=scenario.rule.credibility.peer,
         personality=personalities,
         disposition=disposition,
+        regards=_regards(scenario, cast),
         notes=notes,
+    )
+
+
+def _regards(scenario: Scenario, cast: Cast) -> Regards | None:
+    """Return the memory units of a run, none of them founded yet; None where they are off."""
+    if not scenario.memory.units:
+        return None
+    given = scenario.units
+    rules = Rules(
+        similarity=given.merge_similarity,
+        min_entropy=given.delete_entropy,
+        max_weight=given.delete_weight,
+        min_idle=given.delete_after,
+    )
+    return Regards(
+        cast=cast,
+        store=UnitStore(cap=given.weight_cap),
+        rules=rules,
+        read=given.read,
+        act=given.act,
+        shown=given.shown,
     )
 
 

@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulation import ontology, turn
+from simulation import ontology, turn, units
 from simulation.engine import Engine
 from simulation.errors import EncoderError, RunFileError, UsageError
+from simulation.extractors import POLARITIES
 from simulation.founding import world_of
 from simulation.memory import KINDS as MEMORY_KINDS
 from simulation.personality import Personalities
 from simulation.population import People
 from simulation.posts import ENGAGEMENT_OF_ACTION, KIND_CODE
+from simulation.regards import BRAND, Pieces
 from simulation.rng import Streams, sha256_hex
 from simulation.runlog import SCHEMA_VERSION, History
 from simulation.scenario import Access, load_text
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from simulation.models.asking import Backend
     from simulation.models.base import Model
     from simulation.ontology import Ontology
+    from simulation.regards import Regards
     from simulation.runlog import RunFile, RunInfo
     from simulation.scenario import Loaded, Scenario
     from simulation.world import Event, World
@@ -270,6 +273,7 @@ def _world(
     _fill_appraisals(world, history)
     _fill_memories(world, history)
     _fill_posts(world, history, streams)
+    _fill_regards(world, history)
     if world.digest() != history.digest() or len(texts) != known:
         raise RunFileError(
             f"the state after tick {history.tick} of {history.run.path} does not have the digest "
@@ -408,6 +412,72 @@ def _fill_posts(world: World, history: History, streams: Streams) -> None:
         on = engaged["post"][acts[i] : acts[i + 1]]
         world.posts.engage(on, amount[acts[i] : acts[i + 1]])
         world.record(published, on, amount[acts[i] : acts[i + 1]])
+
+
+def _fill_regards(world: World, history: History) -> None:
+    """Take over what posts say and what is settled; what ended is left out."""
+    regards, sides = world.regards, world.cast.dimensions
+    if regards is None:
+        return
+    _fill_said(world, regards, history)
+    rows, states = history.units(sides), history.unit_states()
+    ids = rows["unit_id"]
+    heir = _heirs(ids, history.merges())
+    alive = (heir == np.arange(len(ids))) & (states["deleted"] == 0)
+    updated = np.zeros(len(ids), np.int64)
+    np.maximum.at(updated, heir, states["updated"])
+    obj = np.where(
+        rows["peer_index"] >= 0,
+        regards.peer(rows["peer_index"]),
+        np.where(rows["claim_index"] >= 0, regards.claim(rows["claim_index"]), BRAND),
+    )
+    columns = {
+        "unit_id": ids,
+        "persona": rows["persona_index"],
+        "object": obj,
+        "aspect": rows["aspect"],
+        "weight": states["weight"],
+        "summary": world.texts.intern(states["summary"]),
+        "observations": states["observations"],
+        "width": np.bincount(heir, minlength=len(ids)),
+        "created": rows["created_tick"],
+        "updated": updated,
+        "confidence": np.stack([states[name] for name in POLARITIES], axis=1),
+    }
+    held = alive[heir]
+    regards.store.restore(
+        {name: values[alive] for name, values in columns.items()},
+        units.key(columns["persona"], obj, columns["aspect"])[held],
+        ids[heir[held]],
+        int(ids.max(initial=-1)) + 1,
+    )
+
+
+def _heirs(ids: NDArray[np.int64], merges: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return where the unit stands that each unit ended in, itself if it was never merged."""
+    heir = np.arange(len(ids))
+    heir[np.searchsorted(ids, merges["unit_id"])] = np.searchsorted(ids, merges["heir"])
+    while (heir != heir[heir]).any():
+        heir = heir[heir]
+    return heir
+
+
+def _fill_said(world: World, regards: Regards, history: History) -> None:
+    """Add what posts say tick by tick, and chain it as it was chained."""
+    rows = history.evidence(world.cast.dimensions)
+    claim = rows["claim_index"]
+    pieces = Pieces(
+        owner=rows["post_id"],
+        object=np.where(claim >= 0, regards.claim(claim), BRAND),
+        aspect=rows["aspect"],
+        polarity=np.stack([rows[name] for name in POLARITIES], axis=1),
+        strength=rows["strength"],
+        cause=rows["post_id"],
+        summary=regards.said.word(rows["summary"]),
+    )
+    for tick in range(1, history.tick + 1):
+        regards.said.add(pieces.take(np.flatnonzero(rows["tick"] == tick)))
+        regards.said.chain()
 
 
 def _post_columns(world: World, rows: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

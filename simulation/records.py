@@ -321,6 +321,64 @@ class Appraisals(Rows):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence(Rows):
+    """What posts say about sides of the brand and of claims."""
+
+    table: ClassVar[str] = "evidence"
+    tick: IntArray
+    post_id: IntArray
+    object_type: Texts
+    object: Texts
+    aspect: Texts
+    positive: FloatArray
+    negative: FloatArray
+    neutral: FloatArray
+    strength: FloatArray
+    summary: OptionalTexts
+    source: Texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitRows(Rows):
+    """Memory units founded in this tick; how they stand is in their updates."""
+
+    table: ClassVar[str] = "unit_rows"
+    unit_id: IntArray
+    persona_id: Texts
+    object_type: Texts
+    object: Texts
+    aspect: Texts
+    created_tick: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitUpdates(Rows):
+    """Changes of memory units; step counts from 1 within a persona's tick."""
+
+    table: ClassVar[str] = "unit_updates"
+    nullable: ClassVar[tuple[str, ...]] = ("other_unit_id", "cause_post_id")
+    tick: IntArray
+    persona_id: Texts
+    step: IntArray
+    unit_id: IntArray
+    kind: Texts
+    other_unit_id: IntArray
+    cause_post_id: IntArray
+    summary: OptionalTexts
+    strength: FloatArray  # NaN but for evidence, as the next three
+    p_positive: FloatArray
+    p_negative: FloatArray
+    p_neutral: FloatArray
+    positive: FloatArray
+    negative: FloatArray
+    neutral: FloatArray
+    weight: FloatArray
+    entropy: FloatArray
+    observations: IntArray
+    aspects: Sequence[Sequence[str] | None]  # after a merge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reflections(Rows):
     """Reflections of this tick; `memory_ids` are the memories that it wrote."""
 

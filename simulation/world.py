@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simulation.memory import MemoryStore
     from simulation.models.base import Cast
     from simulation.personality import Personalities
+    from simulation.regards import Regards
     from simulation.texts import Texts
 
 IntArray = NDArray[np.int64]
@@ -111,6 +112,7 @@ class World:
     """The state of a run after `tick`, and what of it never changes.
 
     personality: of the P personas.  disposition: what it does; None without personality.
+    regards: what they have settled about things; None with `memory.units: off`.
     activity: (P,) chance of a turn.  tier: (P,) 0 cheap, 1 frontier.  interval: (P,) turns between
     reflections.  peer_credibility: [0, 1], of what personas publish.  notes: what of the input was
     left out, in words.
@@ -150,6 +152,7 @@ class World:
     block: IntArray
     proposition: int
     disposition: Disposition | None = None
+    regards: Regards | None = None
     notes: tuple[str, ...] = ()
     shown: dict[int, BoolArray] = field(default_factory=dict)
     journal: bytes = b"\0" * 32
@@ -170,6 +173,7 @@ class World:
         peer_credibility: float,
         personality: Personalities,
         disposition: Disposition | None = None,
+        regards: Regards | None = None,
         notes: tuple[str, ...] = (),
     ) -> World:
         """Return the world at tick 0, before anything happened."""
@@ -184,6 +188,7 @@ class World:
             peer_credibility=peer_credibility,
             personality=personality,
             disposition=disposition,
+            regards=regards,
             texts=texts,
             memory=memory,
             network=network,
@@ -223,7 +228,12 @@ class World:
         in no other, then: the affective states (valence, arousal, dominance of each persona),
         float64; of the held memories valence, arousal, dominance, float64, overgeneral, int64.
         While a turn of anyone's has failed last or anyone is in quarantine, and else not, then:
-        failing, quarantined, int64.
+        failing, quarantined, int64. In a run with memory units, and in no other, then: the number
+        of living units and the id of the next one, int64; per unit in order of ids: unit id,
+        persona, object, aspect, observations, created and updated tick, int64, confidence
+        (positive, negative, neutral) and weight, float64, the first 8 bytes of the SHA-256 of the
+        summary; the index of sides by (persona, object, aspect): this key, and whose it is,
+        int64; and the 32 bytes of the journal of evidence, which chains what posts say.
         """
         state = hashlib.sha256(DIGEST_VERSION)
         _feed(state, np.array([self.tick]), "<i8")
@@ -249,6 +259,8 @@ class World:
         if self.failing.any() or self.quarantined.any():
             _feed(state, self.failing, "<i8")
             _feed(state, self.quarantined, "<i8")
+        if self.regards is not None:
+            self._feed_units(state, self.regards)
         return state.hexdigest()
 
     def _feed_memories(self, state: hashlib._Hash) -> None:
@@ -268,6 +280,26 @@ class World:
         for real in (store.valence, store.arousal, store.dominance):
             _feed(state, real[held], "<f8")
         _feed(state, store.overgeneral[held], "<i8")
+
+    def _feed_units(self, state: hashlib._Hash, regards: Regards) -> None:
+        store = regards.store
+        _feed(state, np.array([len(store), store.next_id]), "<i8")
+        for whole in (
+            store.unit_id,
+            store.persona,
+            store.object,
+            store.aspect,
+            store.observations,
+            store.created,
+            store.updated,
+        ):
+            _feed(state, whole, "<i8")
+        _feed(state, store.confidence, "<f8")
+        _feed(state, store.weight, "<f8")
+        _feed(state, self.texts.key(store.summary), "<u8")
+        for side in store.keys:
+            _feed(state, side, "<i8")
+        state.update(regards.said.journal)
 
     def record(self, published: IntArray, engaged: IntArray, amount: FloatArray) -> None:
         """Chain this tick's posts and engagement into the journal.

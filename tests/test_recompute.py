@@ -9,6 +9,7 @@ import duckdb
 import pytest
 import recompute
 import recompute_persmem
+import recompute_units
 from small import small
 
 from simulation import simulate
@@ -27,13 +28,25 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["frontier"] = simulate(
         SCENARIOS / "protein_bar.yaml",
         out=folder / "frontier.duckdb",
-        settings=["tier=frontier", "memory.cap=12", "population.size=40", "rule.drift_rate=0.3"],
+        settings=[
+            "tier=frontier",
+            "memory.cap=12",
+            "population.size=40",
+            "rule.drift_rate=0.3",
+            "units.merge_similarity=0.5",
+            "units.delete_weight=1.2",
+            "units.delete_after=2",
+            "units.weight_cap=2.5",
+        ],
     )
     return found
 
 
+EVERY = [*recompute.CHECKS, *recompute_units.CHECKS]
+
+
 @pytest.mark.parametrize("name", [*STORIES, "frontier"])
-@pytest.mark.parametrize("check", recompute.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", EVERY, ids=lambda check: check.__name__)
 def test_the_file_agrees_with_the_method(
     name: str, check: recompute.Check, run_of: dict[str, Path]
 ) -> None:
@@ -52,14 +65,18 @@ SPOILS = {
     "feeds": "UPDATE exposures SET tick = tick - 1 WHERE tick = 9",
     "causes": "UPDATE belief_changes SET cause_post_id = 0 WHERE tick = 9",
     "final_decisions": "UPDATE turns SET action = 'buy' WHERE tick = 9",
+    "what_posts_say": "UPDATE evidence SET strength = strength - 0.01 WHERE tick = 9",
+    "what_turns_learn": "UPDATE unit_updates SET strength = strength / 2 WHERE tick = 9",
+    "how_units_stand": "UPDATE unit_updates SET positive = positive + 0.001 WHERE tick = 9",
+    "what_merges_and_ends": "DELETE FROM unit_updates WHERE kind = 'delete'",
 }
 
 
 def test_every_check_has_a_spoilt_file() -> None:
-    assert sorted(SPOILS) == sorted(check.__name__ for check in recompute.CHECKS)
+    assert sorted(SPOILS) == sorted(check.__name__ for check in EVERY)
 
 
-@pytest.mark.parametrize("check", recompute.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", EVERY, ids=lambda check: check.__name__)
 def test_a_spoilt_file_is_found_out(
     check: recompute.Check, run_of: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -118,7 +135,7 @@ def minds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("name", MINDS)
 @pytest.mark.parametrize(
-    "check", [*recompute.CHECKS, *recompute_persmem.CHECKS], ids=lambda check: check.__name__
+    "check", [*EVERY, *recompute_persmem.CHECKS], ids=lambda check: check.__name__
 )
 def test_a_run_with_personality_agrees_with_the_method(
     name: str, check: recompute.Check, mind_of: dict[str, Path]

@@ -324,7 +324,7 @@ def test_retrieval_narrows_by_side_then_object_then_ranks_by_meaning() -> None:
         (0.8, 0.3, "Bolt, taste and price: very good, certain."),
         (0.3, 0.6, "Bolt, taste and price: rather good, mixed."),
         (0.0, 1.2, "Bolt, taste and price: neither good nor bad, torn."),
-        (-0.3, 1.3, "Bolt, taste and price: rather bad, torn."),
+        (-0.25, 1.3, "Bolt, taste and price: rather bad, torn."),
         (-0.9, 0.59, "Bolt, taste and price: very bad, certain."),
     ],
 )

@@ -10,6 +10,7 @@ import numpy as np
 from simulation.engine import Engine
 from simulation.headers import header, sources
 from simulation.runlog import RunWriter
+from simulation.units.store import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ def running(loaded: Loaded, **given: Any) -> Iterator[tuple[Engine, RunWriter]]:
 
 def assert_equal_worlds(one: World, other: World) -> None:
     """Fail unless both are in the same state, every bit of it."""
-    assert {f.name for f in fields(one)} == {*_ARRAYS, *_PLAIN, *_PARTS, "shown"}
+    assert {f.name for f in fields(one)} == {*_ARRAYS, *_PLAIN, *_PARTS, "shown", "regards"}
     for name in _PLAIN:
         assert getattr(one, name) == getattr(other, name), name
     for name in _ARRAYS:
@@ -74,7 +75,35 @@ def assert_equal_worlds(one: World, other: World) -> None:
     if one.disposition is not None and other.disposition is not None:
         same(one.disposition.gains, other.disposition.gains, "gains")
         _same_appraisals(one.disposition.appraisals, other.disposition.appraisals)
+    assert (one.regards is None) == (other.regards is None)
+    if one.regards is not None and other.regards is not None:
+        _same_regards(one, other)
     assert one.digest() == other.digest()
+
+
+def _same_regards(one: World, other: World) -> None:
+    mine, theirs = one.regards, other.regards
+    assert mine is not None
+    assert theirs is not None
+    assert mine.said.journal == theirs.said.journal
+    for name in ("owner", "object", "aspect", "polarity", "strength"):
+        same(getattr(mine.said.pieces, name), getattr(theirs.said.pieces, name), name)
+    told, retold = (
+        [None if i < 0 else said.words(i) for i in said.pieces.summary.tolist()]
+        for said in (mine.said, theirs.said)
+    )
+    assert told == retold
+    assert (mine.store.next_id, mine.store.cap) == (theirs.store.next_id, theirs.store.cap)
+    for name in (*COLUMNS, "confidence"):
+        same(getattr(mine.store, name), getattr(theirs.store, name), name)
+    for key, twin in zip(mine.store.keys, theirs.store.keys, strict=True):
+        same(key, twin, "keys")
+    assert (mine.rules, mine.read, mine.act, mine.shown) == (
+        theirs.rules,
+        theirs.read,
+        theirs.act,
+        theirs.shown,
+    )
 
 
 def same(one: Any, other: Any, name: str) -> None:

@@ -83,14 +83,15 @@ class _Names:
 def cut_turns(requests: TurnRequests, rows: Sequence[int]) -> TurnRequests:
     """Return the turns at `rows` to be sent, with the names of their sources.
 
-    Their texts are for prompts alone.
+    Their texts, and attitudes in words, are for prompts alone.
     """
     some = take_turns(requests, rows)
     feed = some.feed
     outside = np.unique(feed.post[(feed.post >= 0) & (feed.author < 0)]).tolist()
     names = Table({post: feed.source_names(post) for post in outside})
     sent = replace(feed, source_names=names)
-    return replace(some, cast=NOBODY, feed=sent, text=NOTHING, prompt=NOTHING)
+    felt = some.attitudes and replace(some.attitudes, words=NOTHING)
+    return replace(some, cast=NOBODY, feed=sent, text=NOTHING, prompt=NOTHING, attitudes=felt)
 
 
 def cut_reflections(requests: ReflectionRequests, rows: Sequence[int]) -> ReflectionRequests:

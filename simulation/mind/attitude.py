@@ -41,7 +41,7 @@ def entropy(confidence: FloatArray) -> FloatArray:
     """
     p = normalised(confidence)
     surprise = -p * elementary.log(np.where(p > 0.0, p, 1.0)) * _PER_BIT
-    return np.clip(_total(surprise), 0.0, HIGHEST_ENTROPY)
+    return np.clip(_total(surprise), 0.0, HIGHEST_ENTROPY) + 0.0  # no negative zero
 
 
 def update(

@@ -115,6 +115,21 @@ class RecalledView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttitudesView:
+    """What personas have settled about what is before them (method.md 10).
+
+    brand: (A,), [-1, 1], how they feel about the brand.  claim: (A, F), [-1, 1], about the claim
+    of each item.  peer: (A, F), [-1, 1], about who wrote it.  0 where nothing is settled.
+    words: i -> (name of the object, the view in words) of the i-th turn, nearest first.
+    """
+
+    brand: FloatArray
+    claim: FloatArray
+    peer: FloatArray
+    words: Callable[[int], Sequence[tuple[str, str]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequests:
     """A batch of turns.
 
@@ -126,6 +141,7 @@ class TurnRequests:
     the persona is looking at (the proposition when the feed is empty).
     text: text id -> text.  prompt: i -> prompt of the i-th turn.  state: (A, 3) affective state
     (valence, arousal, dominance) of personas with a personality, else None.
+    attitudes: None with `memory.units: off`.
     """
 
     cast: Cast
@@ -146,6 +162,7 @@ class TurnRequests:
     text: Callable[[int], str]
     prompt: Callable[[int], Prompt]
     state: FloatArray | None = None
+    attitudes: AttitudesView | None = None
 
     def __len__(self) -> int:
         """Return the number of turns."""

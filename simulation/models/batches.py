@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation.models.base import ACTIONS, ON_A_PERSONA, ON_A_POST
+from simulation.models.base import ACTIONS, ON_A_PERSONA, ON_A_POST, AttitudesView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,6 +87,20 @@ def take_turns(requests: TurnRequests, rows: Sequence[int]) -> TurnRequests:
         stimulus=requests.stimulus[index],
         prompt=_renumbered(requests.prompt, index),
         state=None if requests.state is None else requests.state[index],
+        attitudes=_take_attitudes(requests.attitudes, index),
+    )
+
+
+def _take_attitudes(attitudes: AttitudesView | None, index: IntArray) -> AttitudesView | None:
+    """Return the attitudes at `index`."""
+    if attitudes is None:
+        return None
+    words = attitudes.words
+    return AttitudesView(
+        brand=attitudes.brand[index],
+        claim=attitudes.claim[index],
+        peer=attitudes.peer[index],
+        words=lambda j: words(int(index[j])),
     )
 
 

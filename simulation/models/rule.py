@@ -19,6 +19,7 @@ from simulation.models.base import (
     ACTIONS,
     ON_A_POST,
     SOURCES,
+    AttitudesView,
     ProbeReplies,
     Reactions,
 )
@@ -211,6 +212,7 @@ class RuleModel:
             "grievance": np.maximum(0.0, doubt),
             "buying": elementary.logistic((pull - setting.buy_threshold) / _APPEAL_WIDTH),
             "rejecting": elementary.logistic((setting.reject_threshold - pull) / _APPEAL_WIDTH),
+            "standing": _attitudes(requests).brand,
         }
         return utilities(_item_features(requests, seen), personal, slots, np.abs(on_topic))
 
@@ -242,7 +244,7 @@ class RuleModel:
 
 def _item_features(requests: TurnRequests, seen: Perception) -> dict[str, FloatArray]:
     """Return the features of each feed slot, (A, F); see `utilities`."""
-    feed = requests.feed
+    feed, felt = requests.feed, _attitudes(requests)
     agreed = agreement(requests, seen)
     times = np.where(
         feed.stance >= 0.0,
@@ -256,7 +258,19 @@ def _item_features(requests: TurnRequests, seen: Perception) -> dict[str, FloatA
         "conviction": np.abs(opinion.of_claim(stances(requests.cast, seen), seen.claim)),
         "novelty": np.where(seen.claim >= 0, 1.0 / (1.0 + times), 0.0),
         "peer": (feed.author >= 0).astype(np.float64),
+        "liking": felt.peer,
+        "settled": felt.claim * feed.stance,
     }
+
+
+def _attitudes(requests: TurnRequests) -> AttitudesView:
+    """Return what is settled about what is before each persona; nothing without memory units."""
+    if requests.attitudes is not None:
+        return requests.attitudes
+    nothing = np.zeros(requests.feed.post.shape)
+    return AttitudesView(
+        brand=np.zeros(len(requests)), claim=nothing, peer=nothing, words=lambda _: ()
+    )
 
 
 def _slot_taken(action: IntArray, slots: Slots, requests: TurnRequests) -> IntArray:

@@ -27,25 +27,60 @@ if TYPE_CHECKING:
 #   conviction  |2 b - 1| of its claim, [0, 1]
 #   novelty     1 / (1 + times its claim was heard on its side), [0, 1], 0 without a claim
 #   peer        1 when a persona wrote it
+#   liking      settled attitude to who wrote it, [-1, 1]; this and the next two are 0 without
+#               memory units (docs/attitudes.md)
+#   settled     settled attitude to its claim, times its stance, [-1, 1]
 # Features of the persona:
 #   voice       disposition to speak, plus unexplained differences
 #   grievance   the larger of lost trust and denial of the topic, [0, 1]
 #   buying      logistic((appeal - buy_threshold) / 0.08), (0, 1)
 #   rejecting   logistic((reject_threshold - appeal) / 0.08), (0, 1)
-ITEM_FEATURES = ("interest", "support", "opposition", "conviction", "novelty", "peer")
-PERSONA_FEATURES = ("voice", "grievance", "buying", "rejecting")
+#   standing    settled attitude to the brand, [-1, 1]
+ITEM_FEATURES = (
+    "interest",
+    "support",
+    "opposition",
+    "conviction",
+    "novelty",
+    "peer",
+    "liking",
+    "settled",
+)
+PERSONA_FEATURES = ("voice", "grievance", "buying", "rejecting", "standing")
 
 UTILITIES: dict[str, dict[str, float]] = {
     "ignore": {"constant": 0.80, "interest": -0.45, "conviction": -0.10},
-    "like": {"constant": -0.25, "interest": 0.35, "support": 1.10, "opposition": -4.00},
-    "upvote": {"constant": -0.40, "interest": 0.35, "support": 1.00, "opposition": -4.00},
-    "downvote": {"constant": -0.80, "interest": 0.20, "support": -4.00, "opposition": 1.60},
+    "like": {
+        "constant": -0.25,
+        "interest": 0.35,
+        "support": 1.10,
+        "opposition": -4.00,
+        "liking": 0.30,
+        "settled": 0.30,
+    },
+    "upvote": {
+        "constant": -0.40,
+        "interest": 0.35,
+        "support": 1.00,
+        "opposition": -4.00,
+        "liking": 0.30,
+        "settled": 0.30,
+    },
+    "downvote": {
+        "constant": -0.80,
+        "interest": 0.20,
+        "support": -4.00,
+        "opposition": 1.60,
+        "liking": -0.30,
+        "settled": -0.30,
+    },
     "follow": {
         "constant": -0.80,
         "interest": 0.30,
         "support": 1.00,
         "opposition": -4.00,
         "voice": 0.10,
+        "liking": 0.40,
     },
     "repost": {
         "constant": -0.85,
@@ -54,6 +89,8 @@ UTILITIES: dict[str, dict[str, float]] = {
         "opposition": -4.00,
         "novelty": 0.15,
         "voice": 0.20,
+        "liking": 0.30,
+        "settled": 0.30,
     },
     "answer": {"constant": 1.15, "interest": 0.20, "conviction": 0.20, "voice": 0.40},
     "post": {
@@ -91,9 +128,9 @@ UTILITIES: dict[str, dict[str, float]] = {
         "novelty": 0.30,
         "voice": 0.30,
     },
-    "complain": {"constant": -1.50, "grievance": 1.30, "voice": 0.30},
-    "buy": {"constant": -3.30, "interest": 0.20, "buying": 3.70},
-    "reject": {"constant": -3.30, "interest": 0.20, "rejecting": 3.70},
+    "complain": {"constant": -1.50, "grievance": 1.30, "voice": 0.30, "standing": -0.40},
+    "buy": {"constant": -3.30, "interest": 0.20, "buying": 3.70, "standing": 0.60},
+    "reject": {"constant": -3.30, "interest": 0.20, "rejecting": 3.70, "standing": -0.60},
 }
 
 # Deeds that say yes to an item, and from which agreement with it on they are out of character.

@@ -56,6 +56,7 @@ def turn(requests: TurnRequests, i: int) -> Prompt:
         titled(clock, ["What you believe:", *beliefs(cast, requests.beliefs[i])]),
         *_mood(requests, i),
         titled("What comes to your mind", _recalled(requests, i)),
+        *_settled(requests, i),
         titled("What is before you", _feed(requests, i)),
         titled("What you can do", _deeds(requests, i)),
         titled("What do you do?", _reaction_shape(requests, i)),
@@ -81,6 +82,16 @@ def _memory(requests: TurnRequests, i: int, slot: int, text: int, tick: int) -> 
         return fenced("memory", cut(words), tick=str(tick))
     felt = _coarse(float(valence[i, slot]), *_FEELINGS)
     return fenced("memory", words[:MAX_FELT_MEMORY], tick=str(tick), felt=felt)
+
+
+def _settled(requests: TurnRequests, i: int) -> list[str]:
+    """Return what the persona has settled about what is before it; nothing while that is nothing.
+
+    The view of a peer does not name it, the mark does.
+    """
+    found = requests.attitudes.words(i) if requests.attitudes is not None else ()
+    lines = [fenced("attitude", cut(view), about=name[:MAX_NAME]) for name, view in found]
+    return [titled("What you have come to feel about it", lines)] if lines else []
 
 
 def _mood(requests: TurnRequests, i: int) -> list[str]:

@@ -120,7 +120,7 @@ def _sequence(values: Sequence[Any], arrow_type: pa.DataType) -> pa.Array:
         return arrow_bytes(values)
     if pa.types.is_list(arrow_type):
         offsets = np.cumsum([0, *(len(each or ()) for each in values)])
-        flat = np.array([x for each in values for x in each or ()])
+        flat = [x for each in values for x in each or ()]
         missing = np.array([each is None for each in values], dtype=bool)
         return _lists(offsets, flat, arrow_type, missing=missing)
     missing = np.array([value is None for value in values], dtype=bool)
@@ -130,12 +130,17 @@ def _sequence(values: Sequence[Any], arrow_type: pa.DataType) -> pa.Array:
 
 def _lists(
     offsets: np.ndarray,
-    flat: np.ndarray,
+    flat: np.ndarray | Sequence[Any],
     arrow_type: pa.DataType,
     *,
     missing: np.ndarray | None = None,
 ) -> pa.Array:
     ends = arrow_array(offsets, pa.int32(), missing=None)
-    items = arrow_array(flat, arrow_type.value_type, missing=None)
+    kind = arrow_type.value_type
+    items = (
+        arrow_strings(list(flat))
+        if pa.types.is_string(kind)
+        else arrow_array(np.asarray(flat), kind, missing=None)
+    )
     mask = None if missing is None else arrow_array(missing, pa.bool_(), missing=None)
     return pa.ListArray.from_arrays(ends, items, mask=mask)

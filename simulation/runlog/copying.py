@@ -25,6 +25,7 @@ BY_TICK = {
     "belief_changes": "tick",
     "edges": "created_tick",
     "embedding_rows": "tick",
+    "evidence": "tick",
     "exposures": "tick",
     "gates": "tick",
     "memories": "tick",
@@ -38,8 +39,8 @@ BY_TICK = {
     "surveys": "tick",
     "ticks": "tick",
     "turns": "tick",
+    "unit_rows": "created_tick",
     "unit_updates": "tick",
-    "units": "created_tick",
 }
 """Tables of which a fork copies the rows up to its tick, with the column that says which."""
 

@@ -132,6 +132,42 @@ FROM turns JOIN personas USING (persona_id)
 WHERE tick <= $1 AND list_contains(CAST($2 AS VARCHAR[]), action)
 ORDER BY tick, persona_index
 """
+_EVIDENCE = """
+SELECT post_id, tick, object_type, coalesce(claim_index, -1) AS claim_index,
+    list_position(CAST($2 AS VARCHAR[]), aspect) - 1 AS aspect,
+    positive, negative, neutral, strength, summary
+FROM evidence LEFT JOIN claims ON object_type = 'claim' AND claim_id = object
+WHERE tick <= $1
+"""
+_UNITS = """
+SELECT unit_id, mine.persona_index, object_type, coalesce(claim_index, -1) AS claim_index,
+    coalesce(peers.persona_index, -1) AS peer_index,
+    list_position(CAST($2 AS VARCHAR[]), aspect) - 1 AS aspect, created_tick
+FROM unit_rows JOIN personas AS mine USING (persona_id)
+    LEFT JOIN claims ON object_type = 'claim' AND claim_id = object
+    LEFT JOIN personas AS peers ON object_type = 'peer' AND peers.persona_id = object
+WHERE created_tick <= $1 ORDER BY unit_id
+"""
+_UNIT_STATES = """
+SELECT unit_id, list_extract(state, 1) AS positive, list_extract(state, 2) AS negative,
+    list_extract(state, 3) AS neutral, list_extract(state, 4) AS weight, observations, summary,
+    updated, deleted
+FROM (
+    SELECT unit_id,
+        arg_max([positive, negative, neutral, weight], place) AS state,
+        arg_max(observations, place) AS observations,
+        arg_max(summary, place) AS summary,
+        max(tick) FILTER (kind = 'evidence') AS updated,
+        CAST(bool_or(kind = 'delete') AS BIGINT) AS deleted
+    FROM (SELECT *, struct_pack(tick := tick, step := step) AS place FROM unit_updates)
+    WHERE tick <= $1 GROUP BY unit_id
+)
+ORDER BY unit_id
+"""
+_MERGES = """
+SELECT other_unit_id AS unit_id, unit_id AS heir FROM unit_updates
+WHERE kind = 'merge' AND tick <= $1
+"""
 _STIMULI = """
 SELECT stimulus_id, coalesce(stance, CAST('nan' AS DOUBLE)) AS stance, credibility, stream_index
 FROM stimuli ORDER BY stream_index
@@ -215,6 +251,22 @@ class History:
     def engaged(self, actions: Sequence[str]) -> Columns:
         """Return which turns acted on which post, by tick and persona. actions: those that do."""
         return self._columns(_ENGAGED, list(actions))
+
+    def evidence(self, aspects: Sequence[str]) -> Columns:
+        """Return what posts say, in no order. aspects: names, by index."""
+        return self._columns(_EVIDENCE, list(aspects))
+
+    def units(self, aspects: Sequence[str]) -> Columns:
+        """Return all memory units that were founded, by id. aspects: names, by index."""
+        return self._columns(_UNITS, list(aspects))
+
+    def unit_states(self) -> Columns:
+        """Return how these units stand, or stood when they ended, by id."""
+        return self._columns(_UNIT_STATES)
+
+    def merges(self) -> Columns:
+        """Return which units were merged into which."""
+        return self._columns(_MERGES)
 
     def stimuli(self) -> Columns:
         """Return the events of the whole run, also those to come."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def layout() -> str:

@@ -456,73 +456,83 @@ COMMENT ON COLUMN probes.expected IS 'the attribute''s value';
 COMMENT ON COLUMN probes.answer IS 'what the persona said; NULL if the call failed';
 COMMENT ON COLUMN probes.agrees IS 'whether the answer means the attribute''s value; NULL if the call failed';
 
-CREATE TABLE units (
-    unit_id BIGINT NOT NULL,
-    persona_id VARCHAR NOT NULL,
+CREATE TABLE evidence (
+    tick INTEGER NOT NULL,
+    post_id BIGINT NOT NULL,
     object_type VARCHAR NOT NULL,
     object VARCHAR NOT NULL,
     aspect VARCHAR NOT NULL,
     positive DOUBLE NOT NULL,
     negative DOUBLE NOT NULL,
     neutral DOUBLE NOT NULL,
-    weight DOUBLE NOT NULL,
-    entropy DOUBLE NOT NULL,
-    aspects VARCHAR[],
+    strength DOUBLE NOT NULL,
     summary VARCHAR,
-    observations INTEGER NOT NULL,
-    created_tick INTEGER NOT NULL,
-    updated_tick INTEGER NOT NULL,
-    ended VARCHAR,
-    ended_tick INTEGER,
-    merged_into BIGINT
+    source VARCHAR NOT NULL
 );
-COMMENT ON TABLE units IS
-    'Confidence-weighted memory units, in their latest state: one row per unit. Empty in this version.';
-COMMENT ON COLUMN units.unit_id IS 'id of the unit';
-COMMENT ON COLUMN units.persona_id IS 'persona that holds it';
-COMMENT ON COLUMN units.object_type IS 'kind of object, such as brand, claim or peer';
-COMMENT ON COLUMN units.object IS 'what the unit is about';
-COMMENT ON COLUMN units.aspect IS 'side of the object, a dimension';
-COMMENT ON COLUMN units.positive IS 'confidence that the view is positive, [0, 1]';
-COMMENT ON COLUMN units.negative IS 'confidence that the view is negative, [0, 1]';
-COMMENT ON COLUMN units.neutral IS 'confidence that the view is neutral, [0, 1]';
-COMMENT ON COLUMN units.weight IS 'weight of the evidence so far, >= 0, capped';
-COMMENT ON COLUMN units.entropy IS 'belief entropy in bits, [0, log2(3)]';
-COMMENT ON COLUMN units.aspects IS 'aspects merged into this unit';
-COMMENT ON COLUMN units.summary IS 'the view in words';
-COMMENT ON COLUMN units.observations IS 'pieces of evidence so far';
-COMMENT ON COLUMN units.created_tick IS 'tick of the first evidence';
-COMMENT ON COLUMN units.updated_tick IS 'tick of the latest evidence';
-COMMENT ON COLUMN units.ended IS 'merged or deleted; NULL while it lives';
-COMMENT ON COLUMN units.ended_tick IS 'tick in which it ended; NULL while it lives';
-COMMENT ON COLUMN units.merged_into IS 'unit that took it over; NULL for none';
+COMMENT ON TABLE evidence IS
+    'What posts say: one row per post and side of the brand or of a claim that it says something about.';
+COMMENT ON COLUMN evidence.tick IS 'tick in which the post was published';
+COMMENT ON COLUMN evidence.post_id IS 'post that says it';
+COMMENT ON COLUMN evidence.object_type IS 'brand or claim';
+COMMENT ON COLUMN evidence.object IS 'name of the brand, or claim id';
+COMMENT ON COLUMN evidence.aspect IS 'side of the object, a dimension';
+COMMENT ON COLUMN evidence.positive IS 'share of what is said that is positive, in thousandths; the three sum to 1';
+COMMENT ON COLUMN evidence.negative IS 'share that is negative';
+COMMENT ON COLUMN evidence.neutral IS 'share that is neutral';
+COMMENT ON COLUMN evidence.strength IS 'how clearly it is said, (0, 1], in thousandths';
+COMMENT ON COLUMN evidence.summary IS 'what is said, in words; NULL where a post''s stance says it';
+COMMENT ON COLUMN evidence.source IS 'who found it: rule, model, or fallback (by rule, as the model''s answer could not be used)';
+
+CREATE TABLE unit_rows (
+    unit_id BIGINT NOT NULL,
+    persona_id VARCHAR NOT NULL,
+    object_type VARCHAR NOT NULL,
+    object VARCHAR NOT NULL,
+    aspect VARCHAR NOT NULL,
+    created_tick INTEGER NOT NULL
+);
+COMMENT ON TABLE unit_rows IS
+    'Storage of the view units: one row per memory unit, as it was founded.';
+COMMENT ON COLUMN unit_rows.unit_id IS 'id of the unit';
+COMMENT ON COLUMN unit_rows.persona_id IS 'persona that holds it';
+COMMENT ON COLUMN unit_rows.object_type IS 'kind of object: brand, claim or peer';
+COMMENT ON COLUMN unit_rows.object IS 'name of the brand, claim id or persona id';
+COMMENT ON COLUMN unit_rows.aspect IS 'side of the object that it was founded about, a dimension';
+COMMENT ON COLUMN unit_rows.created_tick IS 'tick of the first evidence';
 
 CREATE TABLE unit_updates (
     tick INTEGER NOT NULL,
     persona_id VARCHAR NOT NULL,
+    step INTEGER NOT NULL,
     unit_id BIGINT NOT NULL,
     kind VARCHAR NOT NULL,
     other_unit_id BIGINT,
+    cause_post_id BIGINT,
     summary VARCHAR,
     strength DOUBLE,
     p_positive DOUBLE,
     p_negative DOUBLE,
     p_neutral DOUBLE,
-    positive DOUBLE,
-    negative DOUBLE,
-    neutral DOUBLE,
-    weight DOUBLE,
-    entropy DOUBLE
+    positive DOUBLE NOT NULL,
+    negative DOUBLE NOT NULL,
+    neutral DOUBLE NOT NULL,
+    weight DOUBLE NOT NULL,
+    entropy DOUBLE NOT NULL,
+    observations INTEGER NOT NULL,
+    aspects VARCHAR[]
 );
-COMMENT ON TABLE unit_updates IS 'One row per change of a memory unit. Empty in this version.';
+COMMENT ON TABLE unit_updates IS
+    'One row per change of a memory unit: evidence taken in, another unit merged into it, or its end.';
 COMMENT ON COLUMN unit_updates.tick IS 'tick of the change';
 COMMENT ON COLUMN unit_updates.persona_id IS 'persona that holds the unit';
-COMMENT ON COLUMN unit_updates.unit_id IS 'unit changed';
+COMMENT ON COLUMN unit_updates.step IS 'number of the change among those of the persona in this tick, from 1: first evidence, then merges, then deletions';
+COMMENT ON COLUMN unit_updates.unit_id IS 'unit changed; of a merge the one that survives';
 COMMENT ON COLUMN unit_updates.kind IS 'evidence, merge or delete';
 COMMENT ON COLUMN unit_updates.other_unit_id IS 'unit merged into this one; NULL for none';
+COMMENT ON COLUMN unit_updates.cause_post_id IS 'post that counted most in the evidence; NULL where a deed alone did';
 COMMENT ON COLUMN unit_updates.summary IS 'the view in words, afterwards';
-COMMENT ON COLUMN unit_updates.strength IS 'strength S of the evidence, (0, 1]';
-COMMENT ON COLUMN unit_updates.p_positive IS 'polarity of the evidence, share positive';
+COMMENT ON COLUMN unit_updates.strength IS 'strength S of the evidence, (0, 1], in thousandths; NULL but for evidence';
+COMMENT ON COLUMN unit_updates.p_positive IS 'polarity of the evidence, share positive, in thousandths';
 COMMENT ON COLUMN unit_updates.p_negative IS 'polarity of the evidence, share negative';
 COMMENT ON COLUMN unit_updates.p_neutral IS 'polarity of the evidence, share neutral';
 COMMENT ON COLUMN unit_updates.positive IS 'confidence positive, afterwards';
@@ -530,6 +540,8 @@ COMMENT ON COLUMN unit_updates.negative IS 'confidence negative, afterwards';
 COMMENT ON COLUMN unit_updates.neutral IS 'confidence neutral, afterwards';
 COMMENT ON COLUMN unit_updates.weight IS 'weight, afterwards';
 COMMENT ON COLUMN unit_updates.entropy IS 'belief entropy in bits, afterwards';
+COMMENT ON COLUMN unit_updates.observations IS 'pieces of evidence in it, afterwards';
+COMMENT ON COLUMN unit_updates.aspects IS 'of a merge: all sides that the unit answers for, afterwards; else NULL';
 
 CREATE TABLE surveys (
     tick INTEGER NOT NULL,
@@ -643,6 +655,6 @@ COMMENT ON COLUMN ticks.input_tokens IS 'tokens read';
 COMMENT ON COLUMN ticks.output_tokens IS 'tokens written';
 COMMENT ON COLUMN ticks.cost_usd IS 'price in US dollars of what was sent; replayed answers cost nothing';
 COMMENT ON COLUMN ticks.wall_s IS 'seconds that the tick took; differs from run to run';
-COMMENT ON COLUMN ticks.unit_entropy IS 'sum of the entropies of all living memory units; NULL or 0 without units';
+COMMENT ON COLUMN ticks.unit_entropy IS 'sum of the belief entropies of all living memory units, in bits; NULL with memory.units off';
 COMMENT ON COLUMN ticks.state_digest IS
     'SHA-256 of the state after the tick; equal for equal scenario, seed and engine';

@@ -510,3 +510,109 @@ COMMENT ON COLUMN persona_timeline.what IS 'started, perceived, recalled, did, s
 COMMENT ON COLUMN persona_timeline.detail IS 'what it was, in words';
 COMMENT ON COLUMN persona_timeline.subject IS 'id of what it was about: post, stimulus, memory, target, attribute or persona; NULL for none';
 COMMENT ON COLUMN persona_timeline.value IS 'its number: feed score, recall score, importance or new belief; NULL for none';
+
+CREATE VIEW units AS
+WITH latest AS (
+    SELECT
+        unit_id,
+        arg_max(
+            struct_pack(
+                positive := positive,
+                negative := negative,
+                neutral := neutral,
+                weight := weight,
+                entropy := entropy,
+                summary := summary,
+                observations := observations
+            ),
+            struct_pack(tick := tick, step := step)
+        ) AS state,
+        arg_max(aspects, struct_pack(tick := tick, step := step))
+            FILTER (aspects IS NOT NULL) AS aspects,
+        max(tick) FILTER (kind = 'evidence') AS updated_tick,
+        max(tick) FILTER (kind = 'delete') AS deleted_tick
+    FROM unit_updates GROUP BY unit_id
+),
+merges AS (
+    SELECT other_unit_id AS unit_id, tick AS merged_tick, unit_id AS merged_into
+    FROM unit_updates WHERE kind = 'merge'
+)
+SELECT
+    unit_rows.unit_id,
+    persona_id,
+    object_type,
+    object,
+    aspect,
+    state.positive,
+    state.negative,
+    state.neutral,
+    state.weight,
+    state.entropy,
+    coalesce(latest.aspects, [aspect]) AS aspects,
+    state.summary,
+    state.observations,
+    created_tick,
+    updated_tick,
+    CASE
+        WHEN merged_tick IS NOT NULL THEN 'merged'
+        WHEN deleted_tick IS NOT NULL THEN 'deleted'
+    END AS ended,
+    coalesce(merged_tick, deleted_tick) AS ended_tick,
+    merged_into
+FROM unit_rows
+JOIN latest ON latest.unit_id = unit_rows.unit_id
+LEFT JOIN merges ON merges.unit_id = unit_rows.unit_id;
+COMMENT ON VIEW units IS 'Confidence-weighted memory units in their latest state: one row per unit, also of those that ended.';
+COMMENT ON COLUMN units.unit_id IS 'id of the unit';
+COMMENT ON COLUMN units.persona_id IS 'persona that holds it';
+COMMENT ON COLUMN units.object_type IS 'kind of object: brand, claim or peer';
+COMMENT ON COLUMN units.object IS 'what the unit is about: name of the brand, claim id or persona id';
+COMMENT ON COLUMN units.aspect IS 'side of the object that it was founded about, a dimension';
+COMMENT ON COLUMN units.positive IS 'confidence that the view is positive, [0, 1]';
+COMMENT ON COLUMN units.negative IS 'confidence that the view is negative, [0, 1]';
+COMMENT ON COLUMN units.neutral IS 'confidence that the view is neutral, [0, 1]';
+COMMENT ON COLUMN units.weight IS 'weight of the evidence so far, > 0, capped';
+COMMENT ON COLUMN units.entropy IS 'belief entropy in bits, [0, log2(3)]';
+COMMENT ON COLUMN units.aspects IS 'sides that it answers for: its own, and those of units merged into it';
+COMMENT ON COLUMN units.summary IS 'the view in words';
+COMMENT ON COLUMN units.observations IS 'pieces of evidence so far, those of merged units included';
+COMMENT ON COLUMN units.created_tick IS 'tick of the first evidence';
+COMMENT ON COLUMN units.updated_tick IS 'tick of the latest evidence';
+COMMENT ON COLUMN units.ended IS 'merged or deleted; NULL while it lives';
+COMMENT ON COLUMN units.ended_tick IS 'tick in which it ended; NULL while it lives';
+COMMENT ON COLUMN units.merged_into IS 'unit that took it over; NULL for none';
+
+CREATE VIEW attitude_paths AS
+SELECT
+    tick,
+    unit_updates.persona_id,
+    unit_updates.unit_id,
+    object_type,
+    object,
+    unit_rows.aspect,
+    (positive - negative) / nullif(positive + negative + neutral, 0) AS lean,
+    entropy,
+    weight,
+    CASE
+        WHEN entropy < 0.6 THEN 'certain'
+        WHEN entropy < 1.2 THEN 'mixed'
+        ELSE 'torn'
+    END AS certainty,
+    summary,
+    cause_post_id
+FROM unit_updates
+JOIN unit_rows ON unit_rows.unit_id = unit_updates.unit_id
+QUALIFY row_number() OVER (PARTITION BY tick, unit_updates.unit_id ORDER BY step DESC) = 1;
+COMMENT ON VIEW attitude_paths IS 'How attitudes went: one row per tick and memory unit that changed in it.';
+COMMENT ON COLUMN attitude_paths.tick IS 'tick of the change; the state holds until the next';
+COMMENT ON COLUMN attitude_paths.persona_id IS 'persona that holds the unit';
+COMMENT ON COLUMN attitude_paths.unit_id IS 'the unit, in units';
+COMMENT ON COLUMN attitude_paths.object_type IS 'kind of object: brand, claim or peer';
+COMMENT ON COLUMN attitude_paths.object IS 'what it is about: name of the brand, claim id or persona id';
+COMMENT ON COLUMN attitude_paths.aspect IS 'side of the object that it was founded about, a dimension';
+COMMENT ON COLUMN attitude_paths.lean IS 'positive less negative of the normalised confidence, [-1, 1]';
+COMMENT ON COLUMN attitude_paths.entropy IS 'belief entropy in bits, [0, log2(3)]';
+COMMENT ON COLUMN attitude_paths.weight IS 'weight of the evidence so far, > 0, capped';
+COMMENT ON COLUMN attitude_paths.certainty IS 'entropy in a word: certain below 0.6, mixed below 1.2, else torn';
+COMMENT ON COLUMN attitude_paths.summary IS 'the view in words';
+COMMENT ON COLUMN attitude_paths.cause_post_id IS 'post that counted most in the tick''s evidence; NULL where a deed, a merge or time alone did';

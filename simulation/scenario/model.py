@@ -103,6 +103,7 @@ class Brief(Part):
     dimensions: tuple[Identifier, ...] = Field(
         default=("value", "fit", "trust"),
         min_length=1,
+        max_length=200,
         description="Names of the beliefs in [0, 1] that each persona holds about it.",
     )
     claims: tuple[Claim, ...] = Field(
@@ -410,6 +411,45 @@ class Memory(Part):
     importance: Importance = Field(
         default=Importance(), description="Importance of a turn's memory, by its action."
     )
+    units: bool = Field(
+        default=True,
+        description="Whether personas settle attitudes beside their episodes: docs/attitudes.md.",
+    )
+
+
+class Units(Part):
+    """Settled attitudes, as confidence-weighted memory units: docs/attitudes.md."""
+
+    extractor: Literal["rule", "model"] = Field(
+        default="rule",
+        description="Who says what a post says: `rule` goes by its claim and stance, or by words; "
+        "`model` asks the language model of the cheap tier, once for each post.",
+    )
+    read: Unit = Field(
+        default=0.3, description="What evidence that is only read keeps of its strength."
+    )
+    act: Unit = Field(
+        default=0.6, description="What evidence in own words and deeds keeps of its strength."
+    )
+    weight_cap: Positive = Field(
+        default=12.0, description="Largest weight of an attitude; the lower, the sooner it turns."
+    )
+    merge_similarity: Signed = Field(
+        default=0.8,
+        description="Least cosine of the summaries of two attitudes to one object that merge.",
+    )
+    delete_entropy: Annotated[float, Field(ge=0.0, le=2.0, allow_inf_nan=False)] = Field(
+        default=1.4, description="Belief entropy, in bits, from which on an attitude may be noise."
+    )
+    delete_weight: NonNegative = Field(
+        default=0.75, description="Largest weight of an attitude that is noise."
+    )
+    delete_after: int = Field(
+        default=5, ge=1, le=1_000_000, description="Ticks without news after which noise is gone."
+    )
+    shown: int = Field(
+        default=5, ge=0, le=50, description="Attitudes put before a persona in a turn, at most."
+    )
 
 
 class Reflection(Part):
@@ -566,7 +606,8 @@ class Scenario(Part):
     persmem: PersMem = Field(
         default=PersMem(), description="How personality acts on memory: docs/persmem.md."
     )
-    memory: Memory = Field(default=Memory(), description="The store of episodes.")
+    memory: Memory = Field(default=Memory(), description="What is kept of episodes.")
+    units: Units = Field(default=Units(), description="Settled attitudes: docs/attitudes.md.")
     reflection: Reflection = Field(
         default=Reflection(), description="When a persona consolidates."
     )

@@ -6,7 +6,9 @@ each persona's own rows, and what it publishes, which others see in the next tic
 
 from __future__ import annotations
 
+from simulation.turn.attitudes import settle_attitudes
 from simulation.turn.controller import ModelController, faults_of
+from simulation.turn.evidence import extract
 from simulation.turn.prepare import Turns, arrive, prepare, shown_to
 from simulation.turn.probing import probe
 from simulation.turn.quarantine import note_failures
@@ -21,6 +23,7 @@ __all__ = [
     "Turns",
     "arrive",
     "evict",
+    "extract",
     "faults_of",
     "note_failures",
     "post_rows",
@@ -29,6 +32,7 @@ __all__ = [
     "react",
     "reflect",
     "settle",
+    "settle_attitudes",
     "shown_to",
     "survey",
     "survey_notes",

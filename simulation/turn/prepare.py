@@ -9,9 +9,17 @@ import numpy as np
 
 from simulation import feed, prompts
 from simulation.mind.recency import score
-from simulation.models.base import ACTION_CODE, ON_A_POST, FeedView, RecalledView, TurnRequests
+from simulation.models.base import (
+    ACTION_CODE,
+    ON_A_POST,
+    AttitudesView,
+    FeedView,
+    RecalledView,
+    TurnRequests,
+)
 from simulation.posts import KIND_CODE
 from simulation.recall import MODES
+from simulation.regards import BRAND
 from simulation.turn.feel import feel
 from simulation.turn.recollect import recollect
 
@@ -173,8 +181,33 @@ def _requests(
         stimulus=stimulus,
         text=world.texts.__getitem__,
         prompt=lambda i: prompts.turn(requests, i),
+        attitudes=_attitudes(world, rows, view, stimulus),
     )
     return requests
+
+
+def _attitudes(
+    world: World, rows: IntArray, view: FeedView, stimulus: IntArray
+) -> AttitudesView | None:
+    """Return what personas have settled about the brand and about what is in their feeds."""
+    regards = world.regards
+    if regards is None:
+        return None
+    none = np.full(view.post.shape, -1, np.int64)
+    claim = np.where(view.claim >= 0, regards.claim(view.claim), none)
+    peer = np.where(view.author >= 0, regards.peer(view.author), none)
+    objects = np.concatenate([np.full((len(rows), 1), BRAND), claim, peer], axis=1)
+    owner = np.broadcast_to(rows[:, None], objects.shape)
+    felt = regards.toward(owner.ravel(), objects.ravel()).reshape(objects.shape)
+    slots = view.post.shape[1]
+
+    def words(i: int) -> list[tuple[str, str]]:
+        before = [obj for obj in objects[i].tolist() if obj >= 0]
+        return regards.before(world.texts, int(rows[i]), before, int(stimulus[i]))
+
+    return AttitudesView(
+        brand=felt[:, 0], claim=felt[:, 1 : slots + 1], peer=felt[:, slots + 1 :], words=words
+    )
 
 
 def _feed_view(world: World, rows: IntArray, post: IntArray) -> FeedView:

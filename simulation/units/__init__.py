@@ -6,21 +6,27 @@
 
 from __future__ import annotations
 
-from simulation.units.compression import Compression, Rules, compress
+from simulation.units.compression import Compression, Deletion, Merge, Rules, compress
 from simulation.units.retrieval import retrieve
-from simulation.units.store import FAULTS, Observed, UnitStore, faults
-from simulation.units.wording import certainty, summary, tone
+from simulation.units.store import FAULTS, Observed, UnitStore, faults, key, occurrence
+from simulation.units.wording import certainty, certainty_code, summary, tone, tone_code
 
 __all__ = [
     "FAULTS",
     "Compression",
+    "Deletion",
+    "Merge",
     "Observed",
     "Rules",
     "UnitStore",
     "certainty",
+    "certainty_code",
     "compress",
     "faults",
+    "key",
+    "occurrence",
     "retrieve",
     "summary",
     "tone",
+    "tone_code",
 ]

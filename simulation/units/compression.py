@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulation.mind import attitude
-from simulation.units.store import OBJECTS
+from simulation.units.store import OBJECTS, expanded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,12 +134,8 @@ def _best_pairs(
 def _pairs(store: UnitStore, touched: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return all pairs of units of objects with a touched unit: places (lower id first), group."""
     members, group, size = _groups(store, touched)
-    start = np.repeat(np.cumsum(size) - size, size)
-    rank = np.arange(len(members)) - start  # how many of its group stand before each
-    second = np.repeat(np.arange(len(members)), rank)
-    ends = np.cumsum(rank)
-    before = np.arange(len(second)) - np.repeat(ends - rank, rank)
-    first = start[second] + before
+    start = np.repeat(np.cumsum(size) - size, size)  # of the own group, for each member
+    second, first = expanded(start, np.arange(len(members)))
     return members[first], members[second], group[second]
 
 

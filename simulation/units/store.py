@@ -39,6 +39,7 @@ COLUMNS: dict[str, Any] = {
     "weight": np.float64,
     "summary": np.int64,
     "observations": np.int64,
+    "width": np.int64,
     "created": np.int64,
     "updated": np.int64,
 }
@@ -68,6 +69,7 @@ class UnitStore:
         weight: (N,) > 0, at most the cap.
         summary: (N,) id of its text, -1 before it was told.
         observations: (N,) pieces of evidence so far.
+        width: (N,) sides that it answers for, >= 1.
         created, updated: (N,) tick of the first and of the latest evidence.
         next_id: the id of the next unit.
     """
@@ -79,6 +81,7 @@ class UnitStore:
     weight: FloatArray
     summary: IntArray
     observations: IntArray
+    width: IntArray
     created: IntArray
     updated: IntArray
 
@@ -125,11 +128,22 @@ class UnitStore:
 
     def find(self, persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
         """Return the ids of the units about sides of objects, (n,); -1 where there is none."""
-        wanted = _key(persona, obj, aspect)
+        wanted = key(persona, obj, aspect)
         if not len(self._keys):
             return np.full(len(wanted), -1, np.int64)
         place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
         return np.where(self._keys[place] == wanted, self._owner[place], -1)
+
+    def side(self, persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
+        """Return under which side of their object units were founded, (n,).
+
+        It is `aspect` where there is no unit.
+        """
+        found = self.find(persona, obj, aspect)
+        known = np.flatnonzero(found >= 0)
+        side = np.array(aspect, np.int64)
+        side[known] = self.aspect[self.place(found[known])]
+        return side
 
     def about(self, persona: int, obj: int = -1, aspect: int = -1) -> IntArray:
         """Return the ids of a persona's units, rising: all, about an object, or about its side."""
@@ -137,16 +151,28 @@ class UnitStore:
         high = np.array([persona, obj, aspect])
         for part, last in ((1, OBJECTS - 1), (2, ASPECTS - 1)):
             high[part] = last if high[part] < 0 else high[part]
-        ends = _key(*(np.array([a, b]) for a, b in zip(low, high, strict=True)))
+        ends = key(*(np.array([a, b]) for a, b in zip(low, high, strict=True)))
         start, stop = self._range(*ends)
         return np.unique(self._owner[start:stop])
+
+    def sides(self, persona: IntArray, obj: IntArray) -> tuple[IntArray, IntArray]:
+        """Return all units about objects, each once: which of n it is about, its place, (m,).
+
+        persona, obj: (n,).
+        """
+        none, last = np.zeros_like(persona), np.full_like(persona, ASPECTS - 1)
+        start = np.searchsorted(self._keys, key(persona, obj, none))
+        stop = np.searchsorted(self._keys, key(persona, obj, last), side="right")
+        which, at = expanded(start, stop)
+        place = self.place(self._owner[at])
+        founded = self.aspect[place] == (self._keys[at] & (ASPECTS - 1))
+        return which[founded], place[founded]
 
     def aspects(self, unit_id: int) -> tuple[int, ...]:
         """Return the sides that a unit answers for, rising."""
         row = self.place(np.array([unit_id]))
         ends = [
-            _key(self.persona[row], self.object[row], np.array([side]))
-            for side in (0, ASPECTS - 1)
+            key(self.persona[row], self.object[row], np.array([side])) for side in (0, ASPECTS - 1)
         ]
         start, stop = self._range(ends[0][0], ends[1][0])
         mine = self._keys[start:stop][self._owner[start:stop] == unit_id] & (ASPECTS - 1)
@@ -176,7 +202,7 @@ class UnitStore:
         rows = self.place(unit_id)
         after = np.zeros((len(rows), attitude.POLARITIES))
         weight, times = np.zeros(len(rows)), np.zeros(len(rows), np.int64)
-        turn = _occurrence(unit_id)
+        turn = occurrence(unit_id)
         for n in range(int(turn.max(initial=-1)) + 1):
             now = np.flatnonzero(turn == n)
             at = rows[now]
@@ -200,6 +226,7 @@ class UnitStore:
             cap=self.cap,
         )
         self.observations[at] += self.observations[gone]
+        self.width[at] += self.width[gone]
         self.updated[at] = np.maximum(self.updated[at], self.updated[gone])
         order = np.argsort(other, kind="stable")
         self._owner = _replaced(self._owner, other[order], unit_id[order])
@@ -232,7 +259,7 @@ class UnitStore:
 
     def _founded(self, persona: IntArray, obj: IntArray, aspect: IntArray, tick: int) -> IntArray:
         """Return the unit of each piece of evidence, founding those that are missing."""
-        wanted = _key(persona, obj, aspect)
+        wanted = key(persona, obj, aspect)
         if self.updating:
             unit_id = self.find(persona, obj, aspect)
             _, first, which = np.unique(wanted, return_index=True, return_inverse=True)
@@ -265,6 +292,7 @@ class UnitStore:
             "weight": zeros,
             "summary": zeros - 1,
             "observations": zeros,
+            "width": zeros + 1,
             "created": zeros + tick,
             "updated": zeros + tick,
         }
@@ -299,8 +327,8 @@ def faults(polarity: FloatArray, strength: FloatArray) -> IntArray:
     return np.where(~shares, 0, np.where(~whole, 1, np.where(~strong, 2, -1)))
 
 
-def _key(persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
-    """Return one number per (persona, object, aspect), in their order.
+def key(persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
+    """Return one number per (persona, object, aspect), (n,), in their order.
 
     Raises:
         ValueError: a number is below 0 or too large.
@@ -312,13 +340,21 @@ def _key(persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
     return (parts[0] << (_OBJECT_BITS + _ASPECT_BITS)) | (parts[1] << _ASPECT_BITS) | parts[2]
 
 
+def expanded(start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the members of n ranges: which range each is of, and the member, both (m,)."""
+    size = stop - start
+    which = np.repeat(np.arange(len(start)), size)
+    before = np.repeat(np.cumsum(size) - size, size)
+    return which, np.arange(len(which)) - before + start[which]
+
+
 def _replaced(values: IntArray, old: IntArray, new: IntArray) -> IntArray:
     """Return values with each of `old`, rising, replaced by what stands in its place in `new`."""
     place = np.minimum(np.searchsorted(old, values), len(old) - 1)
     return np.where(old[place] == values, new[place], values)
 
 
-def _occurrence(ids: IntArray) -> IntArray:
+def occurrence(ids: IntArray) -> IntArray:
     """Return how often each value has stood before, (n,)."""
     order = np.argsort(ids, kind="stable")
     ranked = ids[order]

@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
 CERTAIN, TORN = 0.6, 1.2  # bits: below the first certain, from the second on torn (method.md 10)
-_TONES = (
-    (0.6, "very good"),
-    (0.2, "rather good"),
-    (-0.2, "neither good nor bad"),
-    (-0.6, "rather bad"),
-)
+CERTAINTIES = ("certain", "mixed", "torn")
+_BOUNDS = np.array([-0.6, -0.2, 0.2, 0.6])
+TONES = ("very bad", "rather bad", "neither good nor bad", "rather good", "very good")
+
+
+def certainty_code(entropy: FloatArray) -> IntArray:
+    """Return places in `CERTAINTIES`, of belief entropies in bits."""
+    return (entropy >= CERTAIN).astype(np.int64) + (entropy >= TORN)
+
+
+def tone_code(lean: FloatArray) -> IntArray:
+    """Return places in `TONES`, of leanings in [-1, 1]."""
+    return np.asarray(np.searchsorted(_BOUNDS, lean, side="right"))
 
 
 def certainty(entropy: float) -> str:
     """Return the word for a belief entropy in bits: certain, mixed or torn."""
-    return "certain" if entropy < CERTAIN else "mixed" if entropy < TORN else "torn"
+    return CERTAINTIES[int(certainty_code(np.array([entropy]))[0])]
 
 
 def tone(lean: float) -> str:
     """Return the words for a leaning in [-1, 1]."""
-    return next((words for bound, words in _TONES if lean >= bound), "very bad")
+    return TONES[int(tone_code(np.array([lean]))[0])]
 
 
 def summary(obj: str, aspects: Sequence[str], lean: float, entropy: float, said: str = "") -> str:
