@@ -240,7 +240,7 @@ def test_observations_of_several_people_settle_each_in_a_memory_of_its_own(tmp_p
     assert taken.compression == pytest.approx(1 - len(units) / 60)
     assert taken.recall[0] == 1.0
     summary = {row[0]: row[1] for row in streams.summary_table(taken).rows}
-    assert (summary["observations"], summary["personas"], summary["sides of objects"]) == (
+    assert (summary["observations"], summary["personas"], summary["sides of these"]) == (
         60,
         2,
         8,

@@ -13,8 +13,8 @@ WIDTH, HEIGHT = 640, 380
 LEFT, RIGHT, TOP, BOTTOM = 60, 20, 64, 50
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito
 STEPS: Final = 5  # marks on an axis
-_KEY: Final = 120  # pixels of an entry of the key, at least
-_LETTER: Final = 7  # pixels, about
+_KEY: Final = 100  # pixels of an entry of the key, at least
+_LETTER: Final = 6  # pixels, about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart. low, high: of the y axis; high None: what the lines need."""
+    """A chart; x starts at 0. low, high: of the y axis; high None: what the lines need."""
 
     title: str
     x: str
@@ -41,9 +41,8 @@ class Chart:
     def svg(self) -> str:
         """Return the chart as SVG."""
         high = self.high if self.high is not None else max(max(line.y) for line in self.lines)
-        start = min(min(line.x) for line in self.lines)
         stop = max(max(line.x) for line in self.lines)
-        scale = _Scale(left=start, right=max(stop, start + 1), low=self.low, high=high)
+        scale = _Scale(left=0.0, right=max(stop, 1.0), low=self.low, high=high)
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
             f"<title>{escape(self.title)}</title>",
