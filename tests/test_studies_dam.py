@@ -7,7 +7,9 @@ import hashlib
 import io
 import json
 import re
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -30,6 +32,9 @@ from simulation.studies.dam import (
 from simulation.studies.dam.dialogues import Evidence, dialogues, sequences
 from simulation.studies.dam.figures import Chart, Line
 from simulation.studies.tables import Table
+
+if TYPE_CHECKING:
+    from simulation.studies.dam.dialogues import Dialogues
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "dam.md"
@@ -296,6 +301,38 @@ def test_what_is_printed_has_a_verdict_a_line_and_says_what_was_skipped(
     told = study.run(tmp_path / "out", quick=True, data=None)
     assert told.splitlines()[::2] == ["not reached  a: 1 (2)", "no data", f"wrote {tmp_path}/out"]
     assert (tmp_path / "out" / "a.csv").read_text("utf-8") == "x\n"
+
+
+def test_the_long_form_compares_worlds_over_the_seeds_and_reads_labelled_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short(seed: int, **settings: Any) -> Dialogues:
+        return dialogues(seed, **(settings | {"count": 10}))
+
+    monkeypatch.setattr(validation, "SEEDS", (0, 1))
+    monkeypatch.setattr(validation, "dialogues", short)
+    monkeypatch.setattr(separation, "separate", partial(separation.separate, people=3))
+    label = '<aspectCategory category="{}" polarity="{}"/>'
+    sentences = "".join(
+        f"<sentence><text>sentence {i}</text><aspectCategories>"
+        f"{label.format('food', 'positive')}{label.format('price', 'negative')}"
+        "</aspectCategories></sentence>"
+        for i in range(60)
+    )
+    (tmp_path / "some.xml").write_text(f"<sentences>{sentences}</sentences>", "utf-8")
+    told = study.run(tmp_path / "out", quick=False, data=tmp_path)
+    assert "was skipped" not in told
+    assert "one observation a dialogue: compression" in told
+    assert "reviews, sixty restaurants: recall@5" in told
+    grown = rows_of(tmp_path / "out" / "growth.csv")
+    assert [(row["stream"], row["seed"]) for row in grown[:4]] == [
+        ("five observations a dialogue", seed) for seed in ("0", "1", "mean", "sd")
+    ]
+    one = next(row for row in grown if row["stream"] == "reviews, one restaurant")
+    assert (one["seed"], one["observations"], one["units at the end"]) == ("real", "100", "2")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert list(manifest["data"]) == ["some.xml"]
+    assert len(manifest["configuration"]["worlds"]) == 3
 
 
 def test_a_study_that_takes_no_data_says_so(capsys: pytest.CaptureFixture[str]) -> None:

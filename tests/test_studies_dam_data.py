@@ -179,6 +179,11 @@ def test_all_problems_are_told_at_once_but_only_the_first_ten(tmp_path: Path) ->
         ("null", "a.jsonl", "line 1  not a JSON object"),
         ('{"object": "a", "object": "b"}', "a.jsonl", '"object" stands twice'),
         ('{"object": ["a"], "aspect": "b"}', "a.jsonl", "object is a list or an object"),
+        (
+            '{"object": 1.0, "aspect": null, "polarity": "+", "strength": 1}',
+            "a.jsonl",
+            "aspect is em",
+        ),
         ("[" * 100_000, "a.jsonl", "not valid JSON"),
         (
             '{"object": "\\ud800", "aspect": "b", "polarity": "+", "strength": 1}',

@@ -58,12 +58,15 @@ class Faults:
         Raises:
             InputError: there was something.
         """
-        if not self.count:
-            return
+        if self.count:
+            raise self.error()
+
+    def error(self) -> InputError:
+        """Return what was found, to be raised."""
         told = "1 problem" if self.count == 1 else f"{self.count:,} problems"
         if self.count > len(self._found):
             told += f"; the first {len(self._found)}"
-        raise InputError("\n".join([f"{self._source} cannot be used ({told}):", *self._found]))
+        return InputError("\n".join([f"{self._source} cannot be used ({told}):", *self._found]))
 
 
 def read_rows(
@@ -100,8 +103,7 @@ def _text(path: Path, faults: Faults) -> str:
         faults.add("", error.strerror or str(error))
     except UnicodeDecodeError as error:
         faults.add("", f"byte {error.start} is not UTF-8; save the file as UTF-8")
-    faults.stop_if_any()
-    return ""  # never: there is a fault
+    raise faults.error()
 
 
 def _is_json(path: Path, text: str) -> bool:
