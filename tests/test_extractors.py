@@ -328,3 +328,10 @@ def test_the_example_of_the_page_is_what_comes_out() -> None:
     assert result.partition("\n```")[0].splitlines() == [
         f"{piece.object} {piece.aspect} {piece.polarity} {piece.strength}" for piece in pieces
     ]
+
+
+def test_fitted_weights_find_no_aspect_that_is_not_asked_for() -> None:
+    weighted = LexiconExtractor(read_words(), weights=read_weights())
+    only = Topic(object_type="place", object="Mario's", aspects=("food",))
+    text = "The waiter was rude and the soup was cold."
+    assert [piece.aspect for piece in weighted.evidence(text, (only,))] == ["food"]

@@ -188,6 +188,7 @@ def test_a_word_counts_less_the_farther_it_stands() -> None:
     [
         ("good", "+"),
         ("not good", "-"),
+        ("no good", "-"),
         ("very bland", "-"),
         ("the price was fair and the box flimsy", "+-"),
         ("GREAT food", "+"),
