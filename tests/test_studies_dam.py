@@ -16,12 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulation.attitudes import AttitudeMemory, Change
 from simulation.cli.app import execute
 from simulation.encoders import EncoderSpec, load
 from simulation.studies.dam import (
     growth,
-    hearing,
     own,
     separation,
     study,
@@ -116,77 +114,6 @@ def test_taste_and_packaging_stay_separate_as_evidence_comes_in() -> None:
     merged = separation.separate(0, ENCODER, liked=False, people=20)
     assert merged.apart > 0.5
     assert apart.taste[-1, 0] > 0.5 > apart.packaging[-1, 0]
-
-
-# Growth
-
-
-def test_a_memory_grows_less_than_one_without_updates_and_holds_every_observation() -> None:
-    assert GROWN.facts[-1] == 300
-    assert GROWN.compression > 0.5
-    assert len(GROWN.held) == 300
-    assert set(GROWN.held[GROWN.held >= 0].tolist()) <= set(GROWN.memory.store.unit_id.tolist())
-    assert int(GROWN.memory.store.observations.sum()) == int((GROWN.held >= 0).sum())
-    assert GROWN.units[-1] == len(GROWN.memory)
-    assert GROWN.count("evidence") == 300
-    assert GROWN.entropy[-1] == pytest.approx(GROWN.memory.store.entropy())
-
-
-def test_what_was_said_is_found_as_well_as_without_updates() -> None:
-    found = growth.recalls(SHORT, GROWN, ENCODER)
-    assert [str(one.way) for one in found] == [str(way) for way in growth.WAYS]
-    for one in found[:2]:
-        assert one.questions == 60
-        assert one.ours >= one.any_fact - 0.02
-        assert one.any_fact >= one.that_fact
-
-
-def test_without_updates_there_is_a_unit_per_observation() -> None:
-    facts = growth.facts_of(SHORT, ENCODER)
-    assert len(facts) == 300
-    assert facts.store.observations.tolist() == [1] * 300
-
-
-def change(kind: str, unit_id: int, other: int | None = None) -> Change:
-    return Change(
-        kind=kind,  # type: ignore[arg-type] # a test's literal
-        clock=0,
-        unit_id=unit_id,
-        confidence=(1.0, 0.0, 0.0),
-        weight=1.0,
-        entropy=0.0,
-        other=other,
-    )
-
-
-def test_an_observation_is_held_by_what_its_unit_merged_into_and_by_none_if_that_was_deleted() -> (
-    None
-):
-    ended = [change("merge", 1, 0), change("merge", 2, 1), change("delete", 3)]
-    assert growth._held([0, 1, 2, 3, 4], ended).tolist() == [2, 2, 2, -1, 4]
-
-
-def test_late_growth_is_that_of_the_last_two_fifths() -> None:
-    units = np.array([1, 2, 3, 4, 5, 10, 10, 10, 11, 12])
-    some = growth.Growth(
-        units=units,
-        facts=2 * units,
-        entropy=np.zeros(10),
-        changes=(),
-        held=np.zeros(0, np.int64),
-        memory=AttitudeMemory(encoder=ENCODER),
-    )
-    assert some.late == pytest.approx(0.2)
-    assert some.compression == 0.5
-
-
-def test_sentences_are_heard_by_rule_and_questions_answered() -> None:
-    found = hearing.hear(dialogues(0, count=12), ENCODER)
-    assert (found.sentences, found.questions) == (60, 12)
-    assert found.found > 0.5
-    assert found.leaning > 0.5
-    assert found.answered > 0.7
-    assert 0 < found.units < 60
 
 
 # Verdicts

@@ -21,8 +21,8 @@ watched over 500 dialogues. Ours, in these sizes:
   which a single unit is watched.
 
 All of it is a function of the seed alone. The exponent and the chances were chosen before any
-store was measured, so that most sides have come up by dialogue 300 (in expectation 323 of those
-349 that come up at all; with exponent 1, 295 of 330): a world that is still being discovered
+store was measured, so that most sides have come up by dialogue 300 (in expectation 322 of those
+348 that come up at all; with exponent 1, 296 of 332): a world that is still being discovered
 cannot show whether a memory is bounded.
 """
 
