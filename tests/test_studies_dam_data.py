@@ -236,7 +236,7 @@ def test_observations_of_several_people_settle_each_in_a_memory_of_its_own(tmp_p
         for i in range(30)
         for who, word in (("ann", "+"), ("bob", "-"))
     )
-    found = read_text(tmp_path, f"persona,object,aspect,polarity,strength\n{rows}")
+    found = read_text(tmp_path, f"Persona,object,aspect,polarity,strength\n{rows}")
     taken = streams.take(found, ENCODER)
     units = streams.unit_table(taken).rows
     assert {row[0]: row[10] for row in units} == {"ann": "very good", "bob": "very bad"}
@@ -260,6 +260,14 @@ def test_a_changed_mind_is_counted(tmp_path: Path) -> None:
     taken = streams.take(read_text(tmp_path, f"object,aspect,polarity,strength\n{rows}"), ENCODER)
     summary = {row[0]: row[1] for row in streams.summary_table(taken).rows}
     assert summary["changes of the leading polarity"] == 1
+
+
+def test_columns_that_are_ignored_are_named(tmp_path: Path) -> None:
+    content = "persona id,object,aspect,polarity,strength,\x1b,\nann,tea,taste,+,.4,1,\n"
+    taken = streams.take(read_text(tmp_path, content), ENCODER)
+    summary = {row[0]: row[1] for row in streams.summary_table(taken).rows}
+    assert summary["columns ignored"] == r'"persona_id", "\x1b"'
+    assert summary["personas"] == 1
 
 
 def test_questions_are_spread_over_a_long_file(tmp_path: Path) -> None:

@@ -57,12 +57,13 @@ class Own:
     """A file as streams: one a persona, in the order of first appearance.
 
     places: the place of each one's observations among all, rising.  rounded: rows whose shares
-    were divided by their sum.
+    were divided by their sum.  ignored: columns that were not used.
     """
 
     streams: dict[str, Stream]
     places: dict[str, tuple[int, ...]]
     rounded: int
+    ignored: tuple[str, ...] = ()
 
 
 def read(path: Path) -> Own:
@@ -100,6 +101,7 @@ def read(path: Path) -> Own:
         },
         places={who: tuple(places) for who, places in people.items()},
         rounded=rounded,
+        ignored=tuple(name for name in names if name and name not in COLUMNS),
     )
 
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from simulation import units
 from simulation.mind import attitude
+from simulation.spelling import listed
 from simulation.studies.dam import growth
 from simulation.studies.dam.growth import LAST, Way
+from simulation.studies.dam.own import shown
 from simulation.studies.tables import Table
 
 if TYPE_CHECKING:
@@ -104,6 +106,7 @@ def summary_table(taken: Taken) -> Table:
         ("recall@5", taken.recall[0]),
         ("recall@5 without updates", taken.recall[1]),
         ("rows whose shares were divided by their sum", taken.own.rounded),
+        ("columns ignored", listed(map(shown, taken.own.ignored)) or "none"),
     ]
     return Table(
         name="own",

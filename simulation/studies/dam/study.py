@@ -61,8 +61,7 @@ def run(folder: Path, *, quick: bool, data: Path | None) -> str:
     write(study, folder)
     parts = ["\n".join(map(str, study.verdicts))]
     if study.taken is not None:
-        own_table = streams.summary_table(study.taken)
-        parts.append(f"{own_table.title}\n\n{own_table.markdown().rstrip()}")
+        parts.append(_shown(streams.summary_table(study.taken)).rstrip())
     if study.skipped:
         parts.append(study.skipped)
     return "\n\n".join([*parts, f"wrote {folder}"])
@@ -133,11 +132,16 @@ def _report(every: list[Table]) -> str:
     for table in every:
         long = table.name in SHOWN and len(table.rows) > ROWS
         rows = table.rows[:ROWS] if long else table.rows
-        shown = replace(table, rows=tuple(tuple(map(_plain, row)) for row in rows))
-        parts.append(f"\n## {table.title}\n\n{shown.markdown()}")
+        parts.append(f"\n## {_shown(replace(table, rows=rows))}")
         if long:
             parts.append(f"\nThe first {ROWS} of {len(table.rows):,} rows of {table.name}.csv.\n")
     return "".join(parts)
+
+
+def _shown(table: Table) -> str:
+    """Return a title and a table in Markdown, whatever stands in it."""
+    plain = replace(table, rows=tuple(tuple(map(_plain, row)) for row in table.rows))
+    return f"{table.title}\n\n{plain.markdown()}"
 
 
 def _plain(cell: Cell) -> Cell:
