@@ -117,4 +117,6 @@ def _all(value: float, schema: dict[str, Any]) -> dict[str, float]:
 def _value(part: dict[str, Any]) -> object:
     if "enum" in part:
         return part["enum"][0]
+    if part.get("type") == "array":
+        return [{name: _value(each) for name, each in part["items"]["properties"].items()}]
     return 0 if part.get("type") in ("number", "integer") else "fine"

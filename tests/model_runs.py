@@ -25,10 +25,11 @@ WHOLE: dict[str, Any] = {
     "recall": {"mode": "persmem"},
     "persmem": {"controller": "model"},
     "affect": {"appraiser": "model"},
+    "units": {"extractor": "model"},
     "reflection": {"interval_min": 2, "interval_spread": 2},
     "probes": {"every": 2, "share": 0.3},
 }
-"""Everything that asks a language model: turns, reflections, probes, appraisals, searches."""
+"""Everything that asks a language model: turns, reflections, probes, appraisals, searches, extractions."""
 
 
 def described(model: Model | str, name: str, **changes: Any) -> dict[str, Any]:

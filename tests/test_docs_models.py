@@ -46,7 +46,7 @@ def test_every_example_is_part_of_a_scenario_that_can_be_read(example: dict[str,
 def test_the_page_names_keys_hosts_and_purposes() -> None:
     for name in (*KEY_VARIABLES.values(), "--allow-host", "--key-for", "--no-price"):
         assert name in TEXT
-    asked = [each for each in PURPOSES if each not in ("importance", "extraction", "interview")]
+    asked = [each for each in PURPOSES if each not in ("importance", "interview")]
     for purpose in asked:
         assert f"\n| `{purpose}` |" in TEXT
 

@@ -132,7 +132,45 @@ def documented(world: World, journal: bytes) -> str:
         parts += [whole(of("overgeneral"))]
     if world.failing.any() or world.quarantined.any():
         parts += [whole(world.failing, world.quarantined)]
+    if world.regards is not None:
+        units = world.regards.store
+        keys = [
+            (int(key), int(unit))
+            for key, unit in zip(*units.keys, strict=True)
+            if int(unit) in units.unit_id
+        ]
+        sides = [
+            units.persona[units.unit_id == unit][0] * 2**35
+            + units.object[units.unit_id == unit][0] * 2**8
+            + key % 2**8
+            for key, unit in keys
+        ]
+        parts += [
+            whole([len(units.unit_id), units.next_id]),
+            whole(units.unit_id, units.persona, units.object, units.aspect),
+            whole(units.observations, units.created, units.updated),
+            real(units.confidence, units.weight),
+            *(hashlib.sha256(world.texts[int(t)].encode()).digest()[:8] for t in units.summary),
+            whole(sides, [unit for _, unit in keys]),
+            evidence(world),
+        ]
     return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def evidence(world: World) -> bytes:
+    """Return the journal of evidence as the page lists its bytes."""
+    assert world.regards is not None
+    said, journal = world.regards.said.pieces, b"\0" * 32
+    tick = world.posts.integers("tick")[said.owner]
+    for now in range(1, world.tick + 1):
+        at = np.flatnonzero(tick == now)
+        state = hashlib.sha256(journal)
+        for whole in (said.owner, said.object, said.aspect):
+            state.update(whole[at].astype("<i8").tobytes())
+        for real in (said.polarity, said.strength):
+            state.update(real[at].astype("<f8").tobytes())
+        journal = state.digest()
+    return journal
 
 
 def lost(asked: Asked, _: Model) -> list[Step]:

@@ -44,6 +44,7 @@ SEARCHING: dict[str, Any] = {
     "affect": {"appraiser": "model"},
     "recall": {"mode": "persmem"},
     "persmem": {"controller": "model"},
+    "units": {"extractor": "model"},
 }
 ASKING: dict[str, Any] = {
     "surveys": [

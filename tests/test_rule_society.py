@@ -74,7 +74,7 @@ def test_nobody_speaks_of_a_claim_before_it_is_out() -> None:
 
 
 def test_a_decision_is_kept_with_its_side() -> None:
-    apart = {name: {"distribution": "normal", "mean": 0.5, "sd": 0.3} for name in ("value", "fit")}
+    apart = {name: {"distribution": "normal", "mean": 0.4, "sd": 0.3} for name in ("value", "fit")}
     society = Society(small(population={"size": 120, "beliefs": apart}, horizon=12))
     final = np.zeros(120, dtype=np.int64)
     for tables in happened(society, 12):

@@ -55,24 +55,24 @@ UTILITIES: dict[str, dict[str, float]] = {
         "interest": 0.35,
         "support": 1.10,
         "opposition": -4.00,
-        "liking": 0.30,
-        "settled": 0.30,
+        "liking": 0.20,
+        "settled": 0.20,
     },
     "upvote": {
         "constant": -0.40,
         "interest": 0.35,
         "support": 1.00,
         "opposition": -4.00,
-        "liking": 0.30,
-        "settled": 0.30,
+        "liking": 0.20,
+        "settled": 0.20,
     },
     "downvote": {
         "constant": -0.80,
         "interest": 0.20,
         "support": -4.00,
         "opposition": 1.60,
-        "liking": -0.30,
-        "settled": -0.30,
+        "liking": -0.20,
+        "settled": -0.20,
     },
     "follow": {
         "constant": -0.80,
@@ -80,7 +80,7 @@ UTILITIES: dict[str, dict[str, float]] = {
         "support": 1.00,
         "opposition": -4.00,
         "voice": 0.10,
-        "liking": 0.40,
+        "liking": 0.30,
     },
     "repost": {
         "constant": -0.85,
@@ -89,8 +89,8 @@ UTILITIES: dict[str, dict[str, float]] = {
         "opposition": -4.00,
         "novelty": 0.15,
         "voice": 0.20,
-        "liking": 0.30,
-        "settled": 0.30,
+        "liking": 0.20,
+        "settled": 0.20,
     },
     "answer": {"constant": 1.15, "interest": 0.20, "conviction": 0.20, "voice": 0.40},
     "post": {
@@ -128,9 +128,9 @@ UTILITIES: dict[str, dict[str, float]] = {
         "novelty": 0.30,
         "voice": 0.30,
     },
-    "complain": {"constant": -1.50, "grievance": 1.30, "voice": 0.30, "standing": -0.40},
-    "buy": {"constant": -3.30, "interest": 0.20, "buying": 3.70, "standing": 0.60},
-    "reject": {"constant": -3.30, "interest": 0.20, "rejecting": 3.70, "standing": -0.60},
+    "complain": {"constant": -1.50, "grievance": 1.30, "voice": 0.30, "standing": -0.20},
+    "buy": {"constant": -3.30, "interest": 0.20, "buying": 3.70, "standing": 0.30},
+    "reject": {"constant": -3.30, "interest": 0.20, "rejecting": 3.70, "standing": -0.30},
 }
 
 # Deeds that say yes to an item, and from which agreement with it on they are out of character.
