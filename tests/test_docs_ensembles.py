@@ -1,7 +1,11 @@
-"""The pages on sweeps and comparisons are true: what a page shows is what the command prints."""
+"""The pages on sweeps and comparisons are true: what a page shows is what the command prints.
+
+With `UPDATE_SNAPSHOTS=1` the pages are written anew; the words around an output stay as they are.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -44,14 +48,20 @@ def test_every_command_prints_what_the_page_shows(
     if page == "compare":
         execute(shlex.split(SHOWN.findall(read("sweep"))[0][0]))
         capsys.readouterr()
-    shown = SHOWN.findall(read(page))
-    assert shown
-    for command, text in shown:
-        code = execute(shlex.split(command))
+
+    def printed(found: re.Match[str]) -> str:
+        code = execute(shlex.split(found[1]))
         said = capsys.readouterr()
         assert code == 0, said.err
         # How many of the runs were there before depends on the order of the tests.
-        assert [line.partition(", 20 of them")[0] for line in lines(said.out)] == lines(text)
+        told = [line.partition(", 20 of them")[0] for line in lines(said.out)]
+        return "\n".join([f"```console\n$ simulation {found[1]}```\n", "```text", *told, "```"])
+
+    wanted, count = SHOWN.subn(printed, read(page))
+    assert count
+    if os.environ.get("UPDATE_SNAPSHOTS") == "1":
+        (DOCS / f"{page}.md").write_text(wanted, encoding="utf-8", newline="\n")
+    assert read(page) == wanted, "write it again with UPDATE_SNAPSHOTS=1"
 
 
 @pytest.mark.slow

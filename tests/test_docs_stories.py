@@ -3,23 +3,21 @@
 On a page, a `sql` block followed by a `text` block is a query on the run of the page's first
 command and what `simulation sql` prints for it. A `sql` block followed by a table has a row per
 run: its first cell holds the options of that run, the others the row that the query gives there.
+With `UPDATE_SNAPSHOTS=1` the pages are written anew; the words around a result stay as they are.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from simulation import Run
 from simulation.cli.app import execute
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "scenarios"
@@ -97,19 +95,31 @@ def lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip().splitlines()]
 
 
-def compared(page: str) -> Iterator[tuple[str, list[str], dict[str, list[str]]]]:
-    """Yield each query with a table: its columns and, by options, what is shown."""
-    for query, table in COMPARED.findall(read(page)):
-        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines(table)]
-        yield query, rows[0][1:], {row[0].strip("`"): row[1:] for row in rows[2:]}
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def options(row: str) -> str:
+    """Return the options of the run that a row of a table tells of."""
+    first = cells(row)[0].strip("`")
+    return "" if first == "as it is" else first
+
+
+def hold(page: str, wanted: str) -> None:
+    """Hold a page to the text that its runs give, or write that text."""
+    if os.environ.get("UPDATE_SNAPSHOTS") == "1":
+        (PAGES / f"{page}.md").write_text(wanted, encoding="utf-8", newline="\n")
+    assert read(page) == wanted, "write it again with UPDATE_SNAPSHOTS=1"
 
 
 def check_shown(teller: Teller, page: str) -> None:
-    found = SHOWN.findall(read(page))
-    assert found
-    for query, shown in found:
-        told = teller.output("sql", str(teller.run(page)), query.strip())
-        assert lines(told) == lines(shown), query
+    def told(found: re.Match[str]) -> str:
+        said = lines(teller.output("sql", str(teller.run(page)), found[1].strip()))
+        return "\n".join([f"```sql\n{found[1]}```\n", "```text", *said, "```"])
+
+    wanted, count = SHOWN.subn(told, read(page))
+    assert count
+    hold(page, wanted)
 
 
 @pytest.mark.parametrize("page", STORIES)
@@ -119,17 +129,31 @@ def test_every_query_gives_what_the_page_shows(teller: Teller, page: str) -> Non
 
 @pytest.mark.parametrize("page", STORIES)
 def test_every_other_run_of_the_page_gives_what_its_tables_say(teller: Teller, page: str) -> None:
-    tables = list(compared(page))
+    def table(found: re.Match[str]) -> str:
+        answers = []
+        for shown in lines(found[2])[2:]:
+            with Run.open(teller.run(page, options(shown))) as run:
+                result = run.query(found[1])
+            answers.append([cells(shown)[0], *map(str, result.rows[0])])
+        head = ["run", *result.columns]
+        rows = [f"| {' | '.join(row)} |" for row in [head, *answers]]
+        rows.insert(1, "|---" * len(head) + "|")
+        return "\n".join([f"```sql\n{found[1]}```\n", *rows, ""])
+
+    wanted, count = COMPARED.subn(table, read(page))
+    assert count
+    hold(page, wanted)
+
+
+@pytest.mark.parametrize("page", STORIES)
+def test_a_table_has_the_run_as_it_is_two_seeds_and_some_settings(page: str) -> None:
+    tables = COMPARED.findall(read(page))
     assert tables
-    for query, columns, shown in tables:
-        assert "as it is" in shown
-        assert sum(options.startswith("--seed") for options in shown) == 2
-        assert sum(options.startswith("--set") for options in shown) >= 2
-        for options, cells in shown.items():
-            with Run.open(teller.run(page, "" if options == "as it is" else options)) as run:
-                result = run.query(query)
-            assert list(result.columns) == columns
-            assert [str(value) for value in result.rows[0]] == cells, options
+    for _, shown in tables:
+        runs = [options(row) for row in lines(shown)[2:]]
+        assert runs.count("") == 1
+        assert sum(each.startswith("--seed") for each in runs) == 2
+        assert sum(each.startswith("--set") for each in runs) >= 2
 
 
 @pytest.mark.parametrize("page", [*STORIES, SURVEY])

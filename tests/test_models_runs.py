@@ -82,7 +82,7 @@ def test_a_run_asks_for_everything_and_records_each_request(
     recorded = rows(path, "SELECT purpose, outcome, attempts, attempt, error FROM model_calls")
     assert len(recorded) == len(served.asked)
     purposes = {row[0] for row in recorded}
-    assert purposes == {"turn", "reflection", "probe", "appraisal", "controller"}
+    assert purposes == {"turn", "reflection", "probe", "appraisal", "controller", "extraction"}
     # The same text may be appraised twice in a tick: its places are 1, 3, 5, ...
     assert all(row[1:3] == ("ok", 1) and row[3] % 2 and row[4] is None for row in recorded)
     assert rows(path, SUMS) == rows(path, UNTOLD) == []

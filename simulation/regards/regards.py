@@ -105,16 +105,11 @@ class Regards:
         store = self.store
         at = store.place(unit_id)
         lean, entropy = attitude.lean(store.confidence[at]), attitude.entropy(store.confidence[at])
-        looks = np.stack(
-            [
-                np.minimum(store.object[at], len(self.cast.claims) + 1),
-                store.aspect[at],
-                np.where(store.width[at] > 1, unit_id, -1),  # several sides: one by one
-                units.tone_code(lean),
-                units.certainty_code(entropy),
-            ]
-        )
-        _, first, which = np.unique(looks, axis=1, return_index=True, return_inverse=True)
+        label = np.minimum(store.object[at], len(self.cast.claims) + 1)
+        mood = units.tone_code(lean) * 4 + units.certainty_code(entropy)
+        look = (label << 16) + (store.aspect[at] << 8) + mood
+        look = np.where(store.width[at] > 1, -1 - unit_id, look)  # several sides: each its own
+        _, first, which = np.unique(look, return_index=True, return_inverse=True)
         words = [
             units.summary(
                 self.label(int(store.object[at[i]])),
@@ -124,7 +119,7 @@ class Regards:
             )
             for i in first.tolist()
         ]
-        return np.asarray(texts.intern(words)[which.reshape(-1)])
+        return np.asarray(texts.intern(words)[which])
 
     def before(
         self, texts: Texts, row: int, objects: list[int], query: int
