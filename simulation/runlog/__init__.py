@@ -5,7 +5,14 @@ from __future__ import annotations
 from simulation.runlog.calls import call_records
 from simulation.runlog.header import STATUSES, RunHeader, RunInfo
 from simulation.runlog.history import History
-from simulation.runlog.reader import Column, QueryResult, RunFile, Table
+from simulation.runlog.reader import (
+    Column,
+    Database,
+    QueryResult,
+    RunFile,
+    Table,
+    open_database,
+)
 from simulation.runlog.reference import reference
 from simulation.runlog.schema import SCHEMA_VERSION
 from simulation.runlog.signals import Signals
@@ -15,6 +22,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "STATUSES",
     "Column",
+    "Database",
     "History",
     "QueryResult",
     "RunFile",
@@ -25,5 +33,6 @@ __all__ = [
     "Table",
     "call_records",
     "check_free",
+    "open_database",
     "reference",
 ]
