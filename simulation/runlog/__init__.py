@@ -16,6 +16,7 @@ from simulation.runlog.reader import (
 from simulation.runlog.reference import reference
 from simulation.runlog.schema import SCHEMA_VERSION
 from simulation.runlog.signals import Signals
+from simulation.runlog.transcripts import Transcript, recorded_calls
 from simulation.runlog.writer import RunWriter, check_free
 
 __all__ = [
@@ -31,8 +32,10 @@ __all__ = [
     "RunWriter",
     "Signals",
     "Table",
+    "Transcript",
     "call_records",
     "check_free",
     "open_database",
+    "recorded_calls",
     "reference",
 ]

@@ -6,6 +6,7 @@ each persona's own rows, and what it publishes, which others see in the next tic
 
 from __future__ import annotations
 
+from simulation.turn.asking import ComeBack, come_back
 from simulation.turn.controller import ModelController, faults_of
 from simulation.turn.prepare import Turns, arrive, prepare, shown_to
 from simulation.turn.probing import probe
@@ -17,9 +18,11 @@ from simulation.turn.settle import settle
 from simulation.turn.surveying import survey, survey_notes
 
 __all__ = [
+    "ComeBack",
     "ModelController",
     "Turns",
     "arrive",
+    "come_back",
     "evict",
     "faults_of",
     "note_failures",
