@@ -29,7 +29,8 @@ _MIX = "SELECT tick, action, turns, share FROM action_counts ORDER BY tick, acti
 _EXPOSURES = """
 SELECT
     tick,
-    CASE WHEN stimulus_id IS NULL THEN 'post by a persona' ELSE 'event of the scenario' END AS what,
+    CASE WHEN stimulus_id IS NULL THEN 'post by a persona'
+        ELSE 'event of the scenario' END AS what,
     count(*) AS shown,
     count(DISTINCT persona_id) AS personas
 FROM exposures GROUP BY ALL ORDER BY ALL
@@ -115,7 +116,8 @@ def _sentence(source: Source, rows: Sequence[dict[str, Any]]) -> str:
     return (
         f"The commonest of {sum(row['turns'] for row in rows):,} turns is {first['action']} "
         f"({percent(first['share'])}){then}. {decided.get('buy', 0):,} of "
-        f"{many(source.personas, 'persona')} chose to buy and {decided.get('reject', 0):,} to reject."
+        f"{many(source.personas, 'persona')} chose to buy and {decided.get('reject', 0):,} to "
+        "reject."
     )  # fmt: skip
 
 
@@ -254,8 +256,9 @@ def _travelled(source: Source) -> Figure:
     if best:
         row = best[0]
         sentence = (
-            f"The post by a persona that travelled furthest is {row['author']}’s of tick "
-            f"{row['tick']}: with what it set off it was seen by {many(row['reached'], 'persona')} "
+            f"The post by a persona that travelled furthest is one by {row['author']} at "
+            f"tick {row['tick']}: with what it set off it was seen by "
+            f"{many(row['reached'], 'persona')} "
             f"in {many(row['steps'], 'step')}. {quoted(row['text'])}"
         )  # fmt: skip
     else:

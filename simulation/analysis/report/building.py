@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from simulation.analysis.arms import make_group, refuse_doubles
@@ -30,7 +30,8 @@ from simulation.errors import RunFileError, UsageError
 from simulation.runlog import RunFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from simulation.analysis.comparison import Comparison
     from simulation.analysis.group_comparison import GroupComparison
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from simulation.runlog import RunInfo
 
 _PAIR = 2
+_NAMING = 3  # settings that make a name
+_LONGEST_NAME = 80  # code points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +124,8 @@ def _first(source: Source, files: Sequence[Path]) -> list[str]:
 
 def _unfinished(files: Sequence[Path], infos: Sequence[RunInfo]) -> list[str]:
     return [
-        f"{path.name} is not finished: its status is {info.status.replace('_', ' ')}, and it holds "
-        f"{info.last_tick:,} of {many(info.header.horizon, 'tick')}. What is shown is what there is."
+        f"{path.name} is not finished: its status is {info.status.replace('_', ' ')}, and it "
+        f"holds {info.last_tick:,} of {many(info.header.horizon, 'tick')}. All of them are here."
         for path, info in zip(files, infos, strict=True)
         if info.status != "complete"
     ]  # fmt: skip
@@ -143,7 +146,7 @@ def _other(files: Sequence[Path], infos: Sequence[RunInfo]) -> _Other:
         seeds = group.runs
     compared = None
     if len(groups) > 1 and not lacking:
-        compared = compare_groups({_called(each): each for each in groups.values()})
+        compared = compare_groups(_called(groups, dict(zip(files, infos, strict=True))))
     elif len(groups) > 1:
         warnings.append("Groups are not compared: one of them has no finished run.")
     pair = compare(files) if len(files) == _PAIR else None
@@ -158,7 +161,22 @@ def _kind(info: RunInfo) -> str:
     return json.dumps([header.scenario_name, parameters, header.models, forked], sort_keys=True)
 
 
-def _called(files: Sequence[Path]) -> str:
+def _called(
+    groups: Mapping[str, Sequence[Path]], infos: Mapping[Path, RunInfo]
+) -> dict[str, Sequence[Path]]:
+    """Return groups by what they are called: their settings if these tell them apart in short."""
+    every = list(groups.values())
+    parameters = [infos[files[0]].header.parameters for files in every]
+    keys = sorted({*chain.from_iterable(parameters)} - {"seed"})
+    apart = [key for key in keys if any(p.get(key) != parameters[0].get(key) for p in parameters)]
+    if 0 < len(apart) <= _NAMING:
+        names = [", ".join(f"{key}={each.get(key)}" for key in apart) for each in parameters]
+        if len(set(names)) == len(names) and max(map(len, names)) <= _LONGEST_NAME:
+            return dict(zip(names, every, strict=True))
+    return {_by_files(files): files for files in every}
+
+
+def _by_files(files: Sequence[Path]) -> str:
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     return f"{files[0].name}{more}"
 

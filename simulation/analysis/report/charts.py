@@ -55,6 +55,11 @@ def share_axis(name: str, title: str | None, **more: Any) -> Spec:
     return number(name, title, axis={"format": ".0%", "tickCount": 5}, **more)
 
 
+def change_axis(name: str, title: str | None) -> Spec:
+    """Return the x axis of a change or a difference, with its sign."""
+    return number(name, title, axis={"format": "+.3~f", "tickCount": 5})
+
+
 def colour(name: str, names: Sequence[str], title: str | None = None) -> Spec:
     """Return the colours of up to eight names, in their order."""
     legend = {"columns": 3, "labelLimit": 220, "symbolOpacity": 1}

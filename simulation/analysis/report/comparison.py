@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulation.analysis.inference import ALPHA
 from simulation.analysis.report import charts
-from simulation.analysis.report.numbers import SMALL, cut, listed, many, signed
+from simulation.analysis.report.numbers import NOTHING, SMALL, cut, listed, many, signed
 from simulation.analysis.report.parts import Chart, Figure, Section, Table
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _MEANS = "SELECT tick, target, avg(belief) AS mean FROM beliefs GROUP BY ALL ORDER BY ALL"
 _TURNS = "SELECT action, count(*) AS turns FROM turns GROUP BY action ORDER BY action"
+
+_FEW = 3  # settings that are told in a sentence
+_MOST_SETTINGS = 40  # that are told in a table
 
 _EACH = (
     "The queries are put to each run; a run is one observation, so intervals are t intervals over "
@@ -67,7 +71,7 @@ def _words(groups: GroupComparison, contrast: Contrast) -> str:
         f"{signed(most.difference)}{_interval(most)}."
     )
     if min(contrast.runs) < 2:  # noqa: PLR2004 - chance takes two runs to be seen
-        return f"{told} With one run of a kind this cannot be told from chance."
+        return f"{told} With a single run in either this cannot be told from chance."
     beyond = [each.measure for each in effects if each.p_holm is not None and each.p_holm <= ALPHA]
     if not beyond:
         return f"{told} No difference is beyond what seeds do by chance."
@@ -82,21 +86,26 @@ def _interval(effect: Effect) -> str:
 
 def _who(groups: GroupComparison) -> Figure:
     rows = [
-        (arm.letter, arm.name, len(arm.runs), ", ".join(map(str, arm.seeds)),
-         "; ".join(f"{path}: {why}" for path, why in arm.left_out.items()) or "–")
+        (
+            arm.letter,
+            arm.name,
+            len(arm.runs),
+            ", ".join(map(str, arm.seeds)),
+            "; ".join(f"{Path(path).name}: {why}" for path, why in arm.left_out.items())
+            or NOTHING,
+        )
         for arm in groups.arms
-    ]  # fmt: skip
+    ]
     settings = [
-        (f"{contrast.arms[0]} and {contrast.arms[1]}", key, str(values[0]), str(values[1]))
+        (" and ".join(contrast.arms), key, *(cut(str(value), 120) for value in values))
         for contrast in groups.contrasts
         for key, values in contrast.settings.items()
     ]
     notes = f" {' '.join(groups.notes)}" if groups.notes else ""
-    told = [f"{key} ({one} and {other})" for _, key, one, other in settings[:3]]
-    differ = f"They differ in {listed(told)}." if told else "No setting tells them apart."
+    differ = _settings_words(settings)
     return Figure(
         title="What is compared",
-        sentence=f"{many(len(rows), 'group')} of runs. {cut(differ, 300)}{notes}",
+        sentence=f"{many(len(rows), 'group')} of runs. {differ}{notes}",
         tables=[
             Table(
                 caption="Groups",
@@ -106,29 +115,63 @@ def _who(groups: GroupComparison) -> Figure:
             Table(
                 caption="Settings that differ",
                 columns=("groups", "setting", "in the first", "in the second"),
-                rows=settings,
+                rows=settings[:_MOST_SETTINGS],
+                note=f"{len(settings) - _MOST_SETTINGS} more are left out."
+                if len(settings) > _MOST_SETTINGS
+                else "",
             ),
         ],
         open_table=True,
     )
 
 
+def _settings_words(settings: Sequence[tuple[str, ...]]) -> str:
+    """Return what tells groups apart, by name where there is little of it."""
+    keys = list(dict.fromkeys(row[1] for row in settings))
+    if not keys:
+        return "No setting that both have tells them apart."
+    if len(keys) > _FEW:
+        return f"They differ in {len(keys)} settings."
+    told = [f"{row[1]} ({row[2]} and {row[3]})" for row in settings[:_FEW]]
+    return f"They differ in {listed(told)}."
+
+
 def _differences(source: Source, groups: GroupComparison) -> Figure:
     rows = [
-        {"contrast": f"{contrast.arms[1]} minus {contrast.arms[0]}", "measure": each.measure,
-         "kind": each.kind, "first": each.means[0], "second": each.means[1],
-         "difference": each.difference, "low": each.low, "high": each.high,
-         "size": each.effect_size, "p": each.p_holm, "detectable": each.detectable}
+        {
+            "contrast": f"{contrast.arms[1]} minus {contrast.arms[0]}",
+            "measure": each.measure,
+            "kind": each.kind,
+            "first": each.means[0],
+            "second": each.means[1],
+            "difference": each.difference,
+            "low": each.low,
+            "high": each.high,
+            "size": each.effect_size,
+            "p": each.p_holm,
+            "detectable": each.detectable,
+        }
         for contrast in groups.contrasts
         for each in sorted(contrast.end, key=lambda each: source.order(each.measure))
-    ]  # fmt: skip
+    ]
     beliefs = [row for row in rows if row["kind"] == "belief"]
     table = Table(
-        caption=f"Differences at tick {groups.common_ticks}: beliefs are means, actions are shares",
-        columns=("groups", "measure", "kind", "mean of the first", "mean of the second",
-                 "difference", "low", "high", "effect size", "p (Holm)", "smallest detectable"),
+        caption=f"Differences at tick {groups.common_ticks}: means of beliefs, shares of actions",
+        columns=(
+            "groups",
+            "measure",
+            "kind",
+            "mean of the first",
+            "mean of the second",
+            "difference",
+            "low",
+            "high",
+            "effect size",
+            "p (Holm)",
+            "smallest detectable",
+        ),
         rows=[tuple(row.values()) for row in rows],
-    )  # fmt: skip
+    )
     sentence = _forest_words(groups)
     return Figure(
         title="Differences with their intervals",
@@ -139,7 +182,7 @@ def _differences(source: Source, groups: GroupComparison) -> Figure:
                 title=name,
                 description=f"Differences of mean beliefs with 95 % intervals, {name}. {sentence}",
             )
-            for name in dict.fromkeys(row["contrast"] for row in beliefs)
+            for name in dict.fromkeys(str(row["contrast"]) for row in beliefs)
         ],
         tables=[table],
         sql=[_MEANS, _TURNS],
@@ -149,18 +192,17 @@ def _differences(source: Source, groups: GroupComparison) -> Figure:
 
 def _forest_words(groups: GroupComparison) -> str:
     known = [
-        each
+        (each.low, each.high)
         for contrast in groups.contrasts
         for each in contrast.end
         if each.kind == "belief" and each.low is not None and each.high is not None
     ]
     if not known:
         return (
-            "There is one run of a kind, so differences have no interval: run more seeds of each "
+            "A group has a single run, so there is no interval: run more seeds of each "
             "(simulation sweep) and give all runs to the report."
         )
-    clear = sum(each.low > 0 or each.high < 0 for each in known if each.low is not None
-                and each.high is not None)  # fmt: skip
+    clear = sum(low > 0 or high < 0 for low, high in known)
     return (
         f"Dots are differences of means, lines their 95 % intervals over seeds; "
         f"{clear} of {len(known)} intervals leave out zero."
@@ -168,8 +210,13 @@ def _forest_words(groups: GroupComparison) -> str:
 
 
 def _forest(rows: Sequence[Mapping[str, Any]]) -> charts.Spec:
-    y = charts.field("measure", "nominal", None, sort=[row["measure"] for row in rows],
-                     axis={"labelLimit": 140, "domain": False})  # fmt: skip
+    y = charts.field(
+        "measure",
+        "nominal",
+        None,
+        sort=[row["measure"] for row in rows],
+        axis={"labelLimit": 140, "domain": False},
+    )
     tips = [
         charts.tip("measure", "belief"),
         charts.tip("difference", "difference", "+.3f"),
@@ -179,21 +226,21 @@ def _forest(rows: Sequence[Mapping[str, Any]]) -> charts.Spec:
     title = "difference of the means"
     return charts.chart(
         rows,
-        height={"step": 28},
+        height=28 * max(1, len(rows)),
         encoding={"y": y, "tooltip": tips},
         layer=[
             {
                 "mark": {"type": "rule", "strokeDash": [3, 3]},
-                "encoding": {"x": {"datum": 0, "type": "quantitative"}},
+                "encoding": {"x": {"datum": 0, "type": "quantitative"}, "y": None},
             },
             {
                 "transform": [{"filter": "isValid(datum.low)"}],
                 "mark": {"type": "rule", "strokeWidth": 3, "color": "var(--series-1)"},
-                "encoding": {"x": charts.number("low", title), "x2": {"field": "high"}},
+                "encoding": {"x": charts.change_axis("low", title), "x2": {"field": "high"}},
             },
             {
                 "mark": {"type": "circle", "size": 90, "opacity": 1, "color": "var(--series-2)"},
-                "encoding": {"x": charts.number("difference", title)},
+                "encoding": {"x": charts.change_axis("difference", title)},
             },
         ],
     )
@@ -203,7 +250,7 @@ def _paths(source: Source, groups: GroupComparison) -> Figure:
     names = _names(groups)
     letters = list(names)[: len(charts.SERIES)]
     found = []
-    for target in groups.targets:
+    for target in sorted(groups.targets, key=source.order):
         rows: dict[tuple[str, int], float] = {}
         for contrast in groups.contrasts:
             for each in contrast.ticks:
@@ -220,8 +267,34 @@ def _paths(source: Source, groups: GroupComparison) -> Figure:
         title="Means, tick by tick",
         sentence=f"Each line is the mean of a group's runs: {'; '.join(names.values())}.",
         charts=found,
+        tables=[_means_table(source, groups)],
         sql=[_MEANS],
         computed=_EACH,
+    )
+
+
+def _means_table(source: Source, groups: GroupComparison) -> Table:
+    letters = [arm.letter for arm in groups.arms]
+    means: dict[tuple[str, int], dict[str, float]] = {}
+    for contrast in groups.contrasts:
+        for each in contrast.ticks:
+            if each.kind == "belief":
+                row = means.setdefault((each.measure, each.tick), {})
+                row.update(zip(contrast.arms, each.means, strict=True))
+    step = max(1, -(-groups.common_ticks // 30))
+    rows = [
+        (name, tick, *(row.get(letter) for letter in letters))
+        for (name, tick), row in sorted(
+            means.items(), key=lambda item: (source.order(item[0][0]), item[0][1])
+        )
+        if tick % step == 0 or tick == groups.common_ticks
+    ]
+    note = f"One tick in {step} is shown, and the last." if step > 1 else ""
+    return Table(
+        caption="Mean of each belief by group and tick",
+        columns=("belief", "tick", *letters),
+        rows=rows,
+        note=note,
     )
 
 
@@ -260,18 +333,28 @@ def _pair_words(pair: Comparison) -> str:
         return "The two runs are identical in everything that a run computes."
     if pair.divergence is None:
         return "In the ticks that both have, the two runs agree in everything."
-    cause = f" The reason: {pair.causes[0].kind}." if pair.causes else ""
-    return f"The two runs part at tick {pair.divergence.tick}.{cause}"
+    why = next((line for line in pair.summary() if line.startswith("Why: ")), "")
+    return f"The two runs part at tick {pair.divergence.tick}. {why}".rstrip()
+
+
+def _without_folders(pair: Comparison) -> list[str]:
+    """Return the comparison in words, files by name: a page that is sent on tells no folders."""
+    lines = pair.summary()
+    for side in sorted(pair.sides, key=lambda side: -len(side.path)):
+        lines = [line.replace(side.path, Path(side.path).name) for line in lines]
+    return lines
 
 
 def _apart(pair: Comparison) -> Figure:
-    names = [f"{letter}: {side.scenario_name}, seed {side.seed}" for letter, side in
-             zip("AB", pair.sides, strict=True)]  # fmt: skip
+    names = [
+        f"{letter}: {side.scenario_name}, seed {side.seed}"
+        for letter, side in zip("AB", pair.sides, strict=True)
+    ]
     last = [each for each in pair.means if each.tick == pair.common_ticks]
     return Figure(
         title="Where the two runs part",
         sentence=f"{listed(names)}. In words, as simulation compare says it:",
-        lines=pair.summary(),
+        lines=_without_folders(pair),
         tables=[
             Table(
                 caption=f"Means at tick {pair.common_ticks}",
@@ -294,10 +377,11 @@ def _spread(found: Counterfactual) -> Figure:
         {"tick": each.tick, "personas": value, "what": what}
         for each in found.ticks
         for what, value in (
-            ("reached so far", each.reached), ("acted otherwise", each.acted),
+            ("reached so far", each.reached),
+            ("acted otherwise", each.acted),
             ("believe otherwise", each.believed),
         )
-    ]  # fmt: skip
+    ]
     names = ["reached so far", "believe otherwise", "acted otherwise"]
     last = found.ticks[-1]
     spec = charts.chart(
@@ -323,11 +407,18 @@ def _spread(found: Counterfactual) -> Figure:
         caption="How the difference spread, tick by tick",
         columns=("tick", "new", "reached", "saw", "acted", "remembered", "believed"),
         rows=[
-            (each.tick, each.new, each.reached, each.saw, each.acted, each.remembered,
-             each.believed)
+            (
+                each.tick,
+                each.new,
+                each.reached,
+                each.saw,
+                each.acted,
+                each.remembered,
+                each.believed,
+            )
             for each in found.ticks
         ],
-    )  # fmt: skip
+    )
     return Figure(
         title="How the difference went through the graph",
         sentence=sentence,

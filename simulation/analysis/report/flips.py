@@ -144,7 +144,7 @@ def _by_post(source: Source) -> Figure:
         title="Which posts won and lost them",
         sentence=_posts_words(answer.dicts()),
         tables=[
-            answer.table("The 15 causes of the most crossings: the post that moved a credence most"),
+            answer.table("The 15 causes of the most crossings: what moved the credence most then"),
             largest.table("The 10 largest single changes, each with the post behind it"),
         ],
         sql=[answer.sql, largest.sql],

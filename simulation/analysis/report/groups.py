@@ -83,7 +83,7 @@ ORDER BY attribute, place, target
 
 
 def by_group(source: Source) -> list[Figure]:
-    """Return the figure of groups; none where personas have no attributes or nothing is claimed."""
+    """Return the figure of groups; none without attributes or claims."""
     answer = source.ask(_GROUPS.format(last=source.last))
     rows = answer.dicts()
     if not rows:
@@ -139,19 +139,38 @@ def _words(gaps: dict[str, tuple[float, dict[str, Any], dict[str, Any]]], looked
     _, high, low = max(gaps.values(), key=lambda each: each[0])
     return (
         f"Groups part most by {high['attribute']}, over {high['claim']}: "
-        f"{high['people']} moved by {signed(high['change'])} ({many(high['personas'], 'persona')}), "
-        f"{low['people']} by {signed(low['change'])} ({many(low['personas'], 'persona')}). That is "
-        f"the largest of the gaps among {looked_at:,} means, and some gap is large by chance: trust it "
-        "when other seeds show it, too."
-    )  # fmt: skip
+        f"{_moved(high)}, {_moved(low)}. That is the largest gap among {looked_at:,} means, "
+        "and some gap is large by chance: trust it when other seeds show it, too."
+    )
+
+
+def _moved(row: dict[str, Any]) -> str:
+    return f"{row['people']} by {signed(row['change'])} ({many(row['personas'], 'persona')})"
 
 
 def _heat(source: Source, rows: Sequence[dict[str, Any]], attributes: Sequence[str]) -> Chart:
     kept = [
-        {**{key: row[key] for key in ("attribute", "people", "claim", "personas", "change", "won",
-                                      "lost", "end")}, "place": place}
+        {
+            **{
+                key: row[key]
+                for key in (
+                    "attribute",
+                    "people",
+                    "claim",
+                    "personas",
+                    "change",
+                    "won",
+                    "lost",
+                    "end",
+                )
+            },
+            "place": place,
+        }
         for place, row in enumerate(rows)
-    ]  # fmt: skip
+    ]
+    largest = max(
+        len({row["people"] for row in rows if row["attribute"] == name}) for name in attributes
+    )
     far = max((abs(row["change"]) for row in rows), default=0.0) or 0.1
     sort = {"field": "place", "op": "min"}
     y = charts.field(
@@ -169,12 +188,13 @@ def _heat(source: Source, rows: Sequence[dict[str, Any]], attributes: Sequence[s
     ]
     spec = charts.chart(
         kept,
-        height={"step": 30},
+        height=30 * largest,
         params=[charts.signal("attribute", attributes[0])],
         transform=[{"filter": "datum.attribute == attribute"}],
         encoding={
-            "x": charts.field("claim", "nominal", None, axis=axis,
-                              sort=[each.name for each in source.claims]),
+            "x": charts.field(
+                "claim", "nominal", None, axis=axis, sort=[each.name for each in source.claims]
+            ),
             "y": y,
             "tooltip": tips,
         },
@@ -182,7 +202,9 @@ def _heat(source: Source, rows: Sequence[dict[str, Any]], attributes: Sequence[s
             {
                 "mark": {"type": "rect", "stroke": "var(--panel)", "strokeWidth": 2},
                 "encoding": {
-                    "color": charts.belief_colour("change", "change of the mean", low=-far, high=far)
+                    "color": charts.belief_colour(
+                        "change", "change of the mean", low=-far, high=far
+                    )
                 },
             },
             {
@@ -192,11 +214,15 @@ def _heat(source: Source, rows: Sequence[dict[str, Any]], attributes: Sequence[s
                 },
             },
         ],
-    )  # fmt: skip
+    )
     return Chart(
         spec=spec,
         description="Change of each claim's mean credence in each group of the chosen attribute",
         controls=[
-            Choice(signal="attribute", label="Attribute", options=[(name, name) for name in attributes])
+            Choice(
+                signal="attribute",
+                label="Attribute",
+                options=[(name, name) for name in attributes],
+            )
         ],
-    )  # fmt: skip
+    )

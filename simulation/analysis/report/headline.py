@@ -74,7 +74,7 @@ def _moved(source: Source, rows: Sequence[dict[str, Any]]) -> str:
     if abs(most["change"]) < SMALL:
         return "No belief moved on average: every mean ends where it began, to two digits."
     told = (
-        f"What moved most is {source.label(most['target'])}: its mean went from "
+        f"What moved most is {source.named(most['target'])}: its mean went from "
         f"{most['start']:.2f} to {most['end']:.2f} ({signed(most['change'])}), and "
         f"{percent(most['above_half_at_end'])} of personas end above one half "
         f"({percent(most['above_half_at_start'])} at the start)."
@@ -119,7 +119,7 @@ def _changed(source: Source, shifts: Answer, rows: Sequence[dict[str, Any]]) -> 
     ]
     spec = charts.chart(
         [{**row, "label": source.label(row["target"])} for row in rows],
-        height={"step": 30},
+        height=30 * max(1, len(rows)),
         encoding={"y": y, "tooltip": tips},
         layer=[
             {
@@ -202,23 +202,26 @@ def _spread(source: Source, seeds: Sequence[RunMeasures]) -> Figure:
     y = charts.field("target", "nominal", None, sort=[row["target"] for row in rows])
     spec = charts.chart(
         dots,
-        height={"step": 30},
+        height=30 * max(1, len(rows)),
         encoding={"y": y},
         layer=[
-            {"mark": {"type": "rule", "strokeDash": [3, 3]}, "encoding": {"x": {"datum": 0}}},
+            {
+                "mark": {"type": "rule", "strokeDash": [3, 3]},
+                "encoding": {"x": {"datum": 0, "type": "quantitative"}, "y": None},
+            },
             {
                 "data": {"values": rows},
                 "mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.45,
                          "color": "var(--series-1)"},
                 "encoding": {
-                    "x": charts.number("low", "change of the mean, start to end"),
+                    "x": charts.change_axis("low", "change of the mean, start to end"),
                     "x2": {"field": "high"},
                 },
             },
             {
                 "mark": {"type": "circle", "size": 70, "opacity": 0.9, "color": "var(--series-2)"},
                 "encoding": {
-                    "x": charts.number("change", "change of the mean, start to end"),
+                    "x": charts.change_axis("change", "change of the mean, start to end"),
                     "tooltip": [
                         charts.tip("target", "belief"),
                         charts.tip("seed", "seed"),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from simulation.analysis.report.source import Source
 
+_YOUNG = 3  # ticks
+_HEAVY = 0.5
+
 _RECALLED = """
 SELECT
     path,
@@ -184,14 +187,18 @@ def _recalled(source: Source, rows: Sequence[dict[str, Any]], sql: str) -> Figur
 
 def _recalled_words(shares: Sequence[dict[str, Any]], ages: Sequence[dict[str, Any]]) -> str:
     total = sum(row["recalls"] for row in ages)
-    young = sum(row["recalls"] for row in ages if row["age"] <= 3)  # noqa: PLR2004 - as the sentence says
+    young = sum(row["recalls"] for row in ages if row["age"] <= _YOUNG)
     heavy = {
-        what: sum(row["share"] for row in shares if row["what"] == what and row["importance_from"] >= 0.5)  # noqa: PLR2004 - as the sentence says
+        what: sum(
+            row["share"]
+            for row in shares
+            if row["what"] == what and row["importance_from"] >= _HEAVY
+        )
         for what in ("written", "recalled")
-    }  # fmt: skip
+    }
     return (
-        f"{percent(young / total)} of what comes back is at most three ticks old. Memories of "
-        f"importance 0.5 or more are {percent(heavy['written'])} of those written and "
+        f"{percent(young / total)} of what comes back is at most {_YOUNG} ticks old. Memories of "
+        f"importance {_HEAVY} or more are {percent(heavy['written'])} of those written and "
         f"{percent(heavy['recalled'])} of those recalled."
     )
 
@@ -235,19 +242,27 @@ def _gates(source: Source) -> Figure:
     if high is not low:
         sentence = (
             f"{told}: most for {high['personality']} personas ({percent(high['share_fired'])}), "
-            f"least for {low['personality']} ones ({percent(low['share_fired'])}). Where it fires, "
-            "a feeling carries the persona to another memory."
+            f"least for {low['personality']} ones ({percent(low['share_fired'])}). Where it "
+            "fires, a feeling carries the persona to another memory."
         )
-    y = charts.field("personality", "nominal", None, sort=[row["personality"] for row in rows],
-                     axis={"labelLimit": 160, "domain": False})  # fmt: skip
+    y = charts.field(
+        "personality",
+        "nominal",
+        None,
+        sort=[row["personality"] for row in rows],
+        axis={"labelLimit": 160, "domain": False},
+    )
     spec = charts.chart(
         rows,
-        height={"step": 32},
+        height=32 * len(rows),
         mark={"type": "bar", "color": "var(--series-1)"},
         encoding={
             "y": y,
-            "x": charts.share_axis("share_fired", "share of decisions in which the gate fired",
-                                   scale={"domain": [0, 1]}),
+            "x": charts.share_axis(
+                "share_fired",
+                "share of decisions in which the gate fired",
+                scale={"domain": [0, 1]},
+            ),
             "tooltip": [
                 charts.tip("personality", "personality"),
                 charts.tip("personas", "personas", ","),
@@ -255,7 +270,7 @@ def _gates(source: Source) -> Figure:
                 charts.tip("share_fired", "fired", ".1%"),
             ],
         },
-    )  # fmt: skip
+    )
     return Figure(
         title="The gate, by personality",
         sentence=sentence,
@@ -286,10 +301,13 @@ def _reflections(source: Source) -> Figure:
         "belief and the rest because a persona had taken its number of turns."
     )
     told = [
-        {**row, "trigger": words.get(row["trigger"], row["trigger"]),
-         "place": list(words).index(row["trigger"]) if row["trigger"] in words else 2}
+        {
+            **row,
+            "trigger": words.get(row["trigger"], row["trigger"]),
+            "place": list(words).index(row["trigger"]) if row["trigger"] in words else 2,
+        }
         for row in rows
-    ]  # fmt: skip
+    ]
     names = list(dict.fromkeys([*words.values(), *(row["trigger"] for row in told)]))
     spec = charts.bars_by_tick(
         told, names, last=source.last, series="trigger", value="reflections", title="reflections"

@@ -1,32 +1,30 @@
-"""The social graph at a tick, coloured by a belief; its communities; who agrees with whom.
-
-Where a node stands and which community it is in are computed by networkx, with a fixed seed and
-over integers, so that one run always gives one picture. Neither enters any number of the run.
-"""
+"""The social graph at a tick, coloured by a belief; its communities; who agrees with whom."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simulation.analysis.report import charts
-from simulation.analysis.report.numbers import many, percent
+from simulation.analysis.report.layout import (
+    MOST_NODES,
+    Communities,
+    Drawing,
+    by_node,
+    clusters,
+    communities,
+    people,
+)
+from simulation.analysis.report.numbers import known_number, many, percent, plain
 from simulation.analysis.report.parts import Chart, Choice, Figure, Section, Slider, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simulation.analysis.report.source import Source
-
-MOST_NODES = 300
-"""Personas that are drawn one by one; of more, communities are drawn."""
 
 MOST_PERSONAS = 20_000
 """Personas above which communities are not looked for: it would take minutes."""
 
-MOST_TIES = 6_000
-_SEED = 7  # of where the search for communities begins; nothing of the run depends on it
-_ROUNDS = 120  # of the layout
 
 _FOLLOWS = """
 SELECT
@@ -42,7 +40,10 @@ GROUP BY ALL ORDER BY ALL
 """
 
 _STATES = """
-SELECT persona_index, target, list(CAST(round(belief * 100) AS INTEGER) ORDER BY tick) AS hundredths
+SELECT
+    persona_index,
+    target,
+    list(CAST(round(belief * 100) AS INTEGER) ORDER BY tick) AS hundredths
 FROM beliefs JOIN personas USING (persona_id)
 WHERE {ticks}
 GROUP BY ALL ORDER BY ALL
@@ -65,15 +66,6 @@ GROUP BY ALL ORDER BY ALL
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """Communities, largest first: the indexes of their members. modularity: of the whole."""
-
-    communities: list[list[int]]
-    modularity: float
-    inside: float
-
-
 def network(source: Source) -> Section:
     """Return the section."""
     follows = source.ask(_FOLLOWS)
@@ -89,7 +81,7 @@ def network(source: Source) -> Section:
             f"communities on a page. {agreement.sentence}"
         )
         return Section(name=start.name, title=start.title, sentence=said, figures=[agreement])
-    found = _communities(source.personas, follows.dicts())
+    found = communities(source.personas, follows.dicts())
     states = source.ask(_STATES.format(ticks=source.some_ticks))
     return Section(
         name=start.name,
@@ -103,10 +95,10 @@ def network(source: Source) -> Section:
     )
 
 
-def _sentence(source: Source, follows: Sequence[dict[str, Any]], found: _Found) -> str:
+def _sentence(source: Source, follows: Sequence[dict[str, Any]], found: Communities) -> str:
     ties = sum(row["follows"] for row in follows if row["removed"] is None)
     made = sum(row["created"] > 0 for row in follows)
-    many_of = [each for each in found.communities if len(each) > 1]
+    many_of = [each for each in found.members if len(each) > 1]
     return (
         f"{many(source.personas, 'persona')} follow each other {ties:,} times; {made:,} of those "
         f"ties were made during the run. They fall into "
@@ -115,46 +107,29 @@ def _sentence(source: Source, follows: Sequence[dict[str, Any]], found: _Found) 
     )
 
 
-def _communities(personas: int, follows: Sequence[dict[str, Any]]) -> _Found:
-    import networkx as nx  # noqa: PLC0415 - slow to import, and only this section needs it
-
-    graph = nx.Graph()
-    graph.add_nodes_from(range(personas))
-    graph.add_weighted_edges_from((row["one"], row["other"], row["follows"]) for row in follows)
-    parts = [sorted(each) for each in nx.community.louvain_communities(graph, seed=_SEED)]
-    parts.sort(key=lambda each: (-len(each), each[0]))
-    home = {node: place for place, each in enumerate(parts) for node in each}
-    inside = sum(home[row["one"]] == home[row["other"]] for row in follows)
-    return _Found(
-        communities=parts,
-        modularity=float(nx.community.modularity(graph, parts)),
-        inside=inside / len(follows),
-    )
-
-
 def _graph(
     source: Source,
     follows: Sequence[dict[str, Any]],
-    found: _Found,
+    found: Communities,
     states: Sequence[tuple[Any, ...]],
     sql: Sequence[str],
 ) -> Figure:
     if source.personas <= MOST_NODES:
-        nodes, ties, note = _people(source, follows, found)
-        beliefs = _by_node(states, {index: index for index in range(source.personas)})
+        drawing = people(source, follows, found)
+        beliefs = by_node(states, {index: index for index in range(source.personas)})
     else:
-        nodes, ties, note = _clusters(source, follows, found)
-        home = {node: place for place, each in enumerate(found.communities) for node in each}
-        beliefs = _by_node(states, home)
-    rows = [{**node, "b": beliefs.get(node["i"], {})} for node in nodes]
-    spec = _picture(source, rows, ties)
+        drawing = clusters(source, follows, found)
+        home = {node: place for place, each in enumerate(found.members) for node in each}
+        beliefs = by_node(states, home)
+    rows = [{**node, "b": beliefs.get(node["i"], {})} for node in drawing.nodes]
+    spec = _picture(source, rows, drawing.ties)
     return Figure(
         title="Who believes what, and follows whom",
-        sentence=f"{note}{source.thinned}",
+        sentence=f"{drawing.note}{source.thinned}",
         charts=[
             Chart(
                 spec=spec,
-                description=f"The social graph, coloured by a belief at a tick. {note}",
+                description=f"The social graph, coloured by a belief at a tick. {drawing.note}",
                 controls=[
                     Choice(
                         signal="belief",
@@ -165,6 +140,7 @@ def _graph(
                 ],
             )
         ],
+        tables=[_nodes_table(source, drawing, beliefs)],
         sql=sql,
         computed=(
             "Positions are a spring layout and communities those of the Louvain method, computed "
@@ -173,110 +149,25 @@ def _graph(
     )
 
 
-def _people(
-    source: Source, follows: Sequence[dict[str, Any]], found: _Found
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
-    names = [
-        row[0] for row in source.ask("SELECT persona_id FROM personas ORDER BY persona_index").rows
-    ]
-    home = {node: place for place, each in enumerate(found.communities) for node in each}
-    degree = [0] * len(names)
-    for row in follows:
-        degree[row["one"]] += 1
-        degree[row["other"]] += 1
-    pairs = [(row["one"], row["other"], 1.0) for row in follows]
-    places = _layout([node for each in found.communities for node in each], pairs)
-    nodes = [
-        {"i": i, "name": name, "x": places[i][0], "y": places[i][1], "size": degree[i],
-         "community": home[i] + 1}
-        for i, name in enumerate(names)
-    ]  # fmt: skip
-    ties = [
-        {"a": row["one"], "z": row["other"], "from": row["created"],
-         "until": source.last + 1 if row["removed"] is None else row["removed"], "w": 1}
-        for row in follows[:MOST_TIES]
-    ]  # fmt: skip
-    left = len(follows) - len(ties)
-    cut = f" {left:,} of the ties are not drawn." if left else ""
-    return nodes, ties, (
-        "Each dot is a persona, larger with more ties; orange doubts, grey is undecided, blue "
-        f"believes. Move the slider to see it spread.{cut}"
-    )  # fmt: skip
-
-
-def _clusters(
-    source: Source, follows: Sequence[dict[str, Any]], found: _Found
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
-    shown = found.communities[:MOST_NODES]
-    home = {node: place for place, each in enumerate(shown) for node in each}
-    weights: dict[tuple[int, int], int] = {}
-    for row in follows:
-        one, other = home.get(row["one"]), home.get(row["other"])
-        if one is not None and other is not None and one != other:
-            key = (min(one, other), max(one, other))
-            weights[key] = weights.get(key, 0) + row["follows"]
-    places = _layout(list(range(len(shown))), [(*key, float(w)) for key, w in weights.items()])
-    nodes = [
-        {"i": i, "name": f"community {i + 1}: {many(len(each), 'persona')}", "x": places[i][0],
-         "y": places[i][1], "size": len(each), "community": i + 1}
-        for i, each in enumerate(shown)
-    ]  # fmt: skip
-    heavy = sorted(weights.items(), key=lambda each: (-each[1], each[0]))[:MOST_TIES]
-    most = heavy[0][1] if heavy else 1
-    ties = [
-        {"a": a, "z": z, "from": 0, "until": source.last + 1, "w": 0.3 + 4 * weight / most}
-        for (a, z), weight in heavy
-    ]
-    left = source.personas - sum(map(len, shown))
-    rest = f" {many(left, 'persona')} in smaller ones are not drawn." if left else ""
-    return nodes, ties, (
-        f"With {many(source.personas, 'persona')} each dot is a community, coloured by the mean "
-        f"belief of its members: orange doubts, blue believes; lines are ties between them.{rest}"
-    )  # fmt: skip
-
-
-def _layout(
-    order: Sequence[int], pairs: Sequence[tuple[int, int, float]]
-) -> dict[int, tuple[float, float]]:
-    """Return a place for each node, from a circle in the given order; each in [-1, 1]."""
-    import networkx as nx  # noqa: PLC0415 - as above
-    import numpy as np  # noqa: PLC0415 - as above
-
-    graph = nx.Graph()
-    graph.add_nodes_from(order)
-    graph.add_weighted_edges_from(pairs)
-    angles = 2 * np.pi * np.arange(len(order)) / max(1, len(order))
-    start = {
-        node: (float(np.cos(angle)), float(np.sin(angle)))
-        for node, angle in zip(order, angles, strict=True)
-    }
-    if len(order) < 2:  # noqa: PLR2004 - one node stands where it is
-        return start
-    found = nx.spring_layout(
-        graph, pos=start, iterations=_ROUNDS, seed=_SEED, k=1.6 / len(order) ** 0.5,
-        method="force",
-    )  # fmt: skip
-    return {node: (round(float(x), 3), round(float(y), 3)) for node, (x, y) in found.items()}
-
-
-def _by_node(
-    states: Sequence[tuple[Any, ...]], home: dict[int, int]
-) -> dict[int, dict[str, list[float]]]:
-    """Return node: target: belief in hundredths by tick shown, the mean over its personas."""
-    sums: dict[tuple[int, str], list[int]] = {}
-    counts: dict[tuple[int, str], int] = {}
-    for index, target, values in states:
-        key = (home[index], target)
-        before = sums.get(key)
-        sums[key] = (
-            values if before is None else [a + b for a, b in zip(before, values, strict=True)]
+def _nodes_table(
+    source: Source, drawing: Drawing, beliefs: Mapping[int, Mapping[str, Sequence[float]]]
+) -> Table:
+    names = [each.name for each in source.targets][:8]
+    rows = [
+        (
+            node["name"],
+            node["community"],
+            node["size"],
+            *(beliefs[node["i"]][name][at] / 100 for name in names for at in (0, -1)),
         )
-        counts[key] = counts.get(key, 0) + 1
-    found: dict[int, dict[str, list[float]]] = {}
-    for (node, target), total in sums.items():
-        count = counts[node, target]
-        found.setdefault(node, {})[target] = [value / count for value in total]
-    return found
+        for node in drawing.nodes
+    ]
+    ends = [f"{name} {when}" for name in names for when in ("start", "end")]
+    return Table(
+        caption="The dots: who, in which community, how many ties (or members), with beliefs",
+        columns=("who", "community", "ties or members", *ends),
+        rows=rows,
+    )
 
 
 def _picture(
@@ -284,16 +175,23 @@ def _picture(
 ) -> charts.Spec:
     names = [each.name for each in source.targets]
     plain = [
-        {**{key: node[key] for key in ("i", "name", "x", "y", "size", "community")},
-         "b": [[round(value) for value in node["b"].get(name, [])] for name in names]}
+        {
+            **{key: node[key] for key in ("i", "name", "x", "y", "size", "community")},
+            "b": [[round(value) for value in node["b"].get(name, [])] for name in names],
+        }
         for node in nodes
-    ]  # fmt: skip
+    ]
     at = {row["i"]: (row["x"], row["y"]) for row in plain}
     lines = [
-        {"x": at[tie["a"]][0], "y": at[tie["a"]][1], "x2": at[tie["z"]][0], "y2": at[tie["z"]][1],
-         **{key: tie[key] for key in ("from", "until", "w")}}
+        {
+            "x": at[tie["a"]][0],
+            "y": at[tie["a"]][1],
+            "x2": at[tie["z"]][0],
+            "y2": at[tie["z"]][1],
+            **{key: tie[key] for key in ("from", "until", "w")},
+        }
         for tie in ties
-    ]  # fmt: skip
+    ]
     hidden = {"axis": None, "scale": {"domain": [-1.05, 1.05]}}
     xy = {"x": charts.number("x", None, **hidden), "y": charts.number("y", None, **hidden)}
     place = f"indexof({source.ticks}, +tick)"
@@ -306,12 +204,21 @@ def _picture(
                 "data": {"values": lines},
                 "transform": [{"filter": "datum.from <= tick && datum.until > tick"}],
                 "mark": {"type": "rule", "color": "var(--soft)", "opacity": 0.25},
-                "encoding": {**xy, "x2": {"field": "x2"}, "y2": {"field": "y2"},
-                             "strokeWidth": {"field": "w", "type": "quantitative", "scale": None}},
+                "encoding": {
+                    **xy,
+                    "x2": {"field": "x2"},
+                    "y2": {"field": "y2"},
+                    "strokeWidth": {"field": "w", "type": "quantitative", "scale": None},
+                },
             },
             {
                 "transform": [{"calculate": f"datum.b[+belief][{place}] / 100", "as": "now"}],
-                "mark": {"type": "circle", "opacity": 1, "stroke": "var(--panel)", "strokeWidth": 1},
+                "mark": {
+                    "type": "circle",
+                    "opacity": 1,
+                    "stroke": "var(--panel)",
+                    "strokeWidth": 1,
+                },
                 "encoding": {
                     **xy,
                     "color": charts.belief_colour("now", "belief"),
@@ -325,17 +232,17 @@ def _picture(
                 },
             },
         ],
-    )  # fmt: skip
+    )
 
 
 def _table(
-    source: Source, found: _Found, states: Sequence[tuple[Any, ...]], sql: Sequence[str]
+    source: Source, found: Communities, states: Sequence[tuple[Any, ...]], sql: Sequence[str]
 ) -> Figure:
-    home = {node: place for place, each in enumerate(found.communities) for node in each}
-    beliefs = _by_node(states, home)
+    home = {node: place for place, each in enumerate(found.members) for node in each}
+    beliefs = by_node(states, home)
     names = [each.name for each in source.claims] or [each.name for each in source.targets]
     names = names[:6]
-    shown = [each for each in found.communities if len(each) > 1][:15]
+    shown = [each for each in found.members if len(each) > 1][:15]
     rows = [
         (
             place + 1,
@@ -346,7 +253,7 @@ def _table(
     ]
     columns = ["community", "personas"]
     columns += [f"{name} {when}" for name in names for when in ("start", "end")]
-    left = len([each for each in found.communities if len(each) > 1]) - len(shown)
+    left = len([each for each in found.members if len(each) > 1]) - len(shown)
     note = f"{many(left, 'smaller community', 'smaller communities')} left out." if left else ""
     table = Table(caption="Mean beliefs of the communities", columns=columns, rows=rows, note=note)
     return Figure(
@@ -354,9 +261,9 @@ def _table(
         sentence=_apart(names, rows),
         tables=[table],
         sql=sql,
-        computed="Communities: Louvain method, networkx, fixed seed; means of beliefs in hundredths.",
+        computed="Communities: Louvain method, networkx, fixed seed; beliefs in hundredths.",
         open_table=True,
-    )  # fmt: skip
+    )
 
 
 def _apart(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
@@ -379,18 +286,22 @@ def _agreement(source: Source, rows: Sequence[dict[str, Any]], sql: str) -> Figu
     for row in rows:
         by_target.setdefault(row["target"], {})[row["tick"]] = row["correlation"]
     table = [
-        (each.label, by_target[each.name].get(0), by_target[each.name].get(source.last))
+        (
+            each.name,
+            known_number(by_target[each.name].get(0)),
+            known_number(by_target[each.name].get(source.last)),
+        )
         for each in source.targets
         if each.name in by_target
     ]
-    known = [(end, start, label) for label, start, end in table if start == start and end == end
-             and start is not None and end is not None]  # fmt: skip
+    known = [(end, start, label) for label, start, end in table if end is not None]
     if known:
-        end, start, label = max(known)
+        end, start, label = max(known, key=lambda each: each[0])
+        before = "cannot be known at" if start is None else f"was {plain(start)} at"
         sentence = (
-            f"Those who follow each other agree most about {label}: the correlation of their "
-            f"beliefs is {end:.2f} at the end and was {start:.2f} at the start (0: no more than "
-            "strangers)."
+            f"Those who follow each other agree most about {source.named(label)}: the correlation "
+            f"of their beliefs is {plain(end)} at the end and {before} the start (0: no more "
+            "than strangers)."
         )
     else:
         sentence = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +15,24 @@ LONGEST = 280
 SMALL = 0.005
 """A change below this rounds to nothing in two digits."""
 
+NOTHING = "\N{EN DASH}"
+"""What stands in a table where there is no value."""
+
 _TENTH = 0.1
+_MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
 def cell(value: Any) -> str:
     """Return a value of a row as text: three decimals, thousands apart, nothing as a dash."""
     if value is None:
-        return "–"
+        return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.3f}" if value == value else "–"  # noqa: PLR0124 - NaN alone differs from itself
+        return f"{value:,.3f}" if math.isfinite(value) else NOTHING
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M} UTC"
     return cut(str(value))
@@ -56,7 +61,17 @@ def percent(share: float | None) -> str:
 
 def signed(value: float) -> str:
     """Return a change with its sign, two digits; nothing as 0.00."""
-    return f"{value:+z.2f}".replace("-", "−") if abs(value) >= SMALL else "0.00"
+    return f"{value:+z.2f}".replace("-", _MINUS) if abs(value) >= SMALL else "0.00"
+
+
+def plain(value: float) -> str:
+    """Return a number of two digits, with a real minus sign."""
+    return f"{value:z.2f}".replace("-", _MINUS)
+
+
+def known_number(value: float | None) -> float | None:
+    """Return a number, None for NaN: what cannot be computed, such as a spread of nothing."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def listed(words: Sequence[str]) -> str:

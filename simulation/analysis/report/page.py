@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Table,
     )
 
+_GLOBALS = "window.vegaEmbed = vegaEmbed;"
 _LONG = 40  # code points from which a cell is given more room
 
 
@@ -73,7 +74,7 @@ def libraries() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script, from the installed package."""
     import vl_convert  # noqa: PLC0415 - 30 MB that only a page needs
 
-    bundle: str = vl_convert.javascript_bundle()
+    bundle: str = vl_convert.javascript_bundle(_GLOBALS)
     if "</script" in bundle.lower():  # would end the element; no version of it has been seen to
         bundle = bundle.replace("</script", "<\\/script")
     return bundle
@@ -133,7 +134,7 @@ def _section(section: Section, drawn: _Drawn) -> Html:
     return element(
         "section",
         element("h2", section.title, id=title),
-        element("p", section.sentence, class_="lead"),
+        element("p", _kept(section.sentence), class_="lead"),
         [
             _figure(figure, f"{section.name}-{place}", drawn)
             for place, figure in enumerate(section.figures, start=1)
@@ -141,6 +142,11 @@ def _section(section: Section, drawn: _Drawn) -> Html:
         id=section.name,
         aria_labelledby=title,
     )
+
+
+def _kept(sentence: str) -> str:
+    """Return a sentence whose numbers stay on the line of their percent sign."""
+    return sentence.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _figure(figure: Figure, name: str, drawn: _Drawn) -> Html:
@@ -152,7 +158,7 @@ def _figure(figure: Figure, name: str, drawn: _Drawn) -> Html:
     return element(
         "figure",
         element("h3", figure.title, id=title),
-        element("p", figure.sentence, class_="says"),
+        element("p", _kept(figure.sentence), class_="says"),
         _lines(figure.lines),
         element("div", charts, class_=kind) if charts else "",
         _tables(figure),
@@ -248,9 +254,9 @@ def _table(table: Table) -> Html:
         for name, is_number in zip(table.columns, numbers, strict=True)
     ]
     rows = [
-        element("tr", [_cell(value, is_number) for value, is_number in zip(row, numbers, strict=True)])
+        element("tr", [_cell(*each) for each in zip(row, numbers, strict=True)])
         for row in table.rows
-    ]  # fmt: skip
+    ]
     body = rows or [element("tr", element("td", "no rows", colspan=str(len(table.columns))))]
     return element(
         "div",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from simulation.analysis.report import charts
@@ -92,7 +93,7 @@ def _sentence(source: Source) -> str:
     first, last = by_target[most][0]["sd"], by_target[most][-1]["sd"]
     rest = sum(value > SMALL for value in widths.values())
     return (
-        f"People moved {way} most over {source.label(most)}: the standard deviation of the "
+        f"People moved {way} most over {source.named(most)}: the standard deviation of the "
         f"population went from {first:.2f} to {last:.2f}. It grew in {rest} of "
         f"{many(len(widths), 'belief')}."
     )
@@ -234,10 +235,7 @@ def _path_words(rows: Sequence[dict[str, Any]], events: Sequence[dict[str, Any]]
         f"personas lay between {first['p10']:.2f} and {first['p90']:.2f} at the start and between "
         f"{last['p10']:.2f} and {last['p90']:.2f} at the end."
     )
-    steps = [
-        (after["mean"] - before["mean"], after["tick"])
-        for before, after in zip(rows, rows[1:], strict=False)
-    ]
+    steps = [(after["mean"] - before["mean"], after["tick"]) for before, after in pairwise(rows)]
     if not steps or max(abs(step) for step, _ in steps) < SMALL:
         return f"{said} No tick moved the mean by 0.01."
     step, tick = max(steps, key=lambda each: (abs(each[0]), -each[1]))
@@ -281,7 +279,7 @@ def _distribution_words(source: Source, rows: Sequence[dict[str, Any]]) -> str:
     if share < SMALL:
         return "At the end nobody is sure: no persona believes anything below 0.2 or above 0.8."
     return (
-        f"At the end the strongest views are on {source.label(sided['target'])}: "
+        f"At the end the strongest views are on {source.named(sided['target'])}: "
         f"{percent(sided['from_80'])} of personas are at 0.8 or above and "
         f"{percent(sided['below_20'])} below 0.2. Bars are the chosen tick, the outline the start."
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from simulation.analysis.report.numbers import quoted
 from simulation.analysis.report.parts import Table
 
 if TYPE_CHECKING:
@@ -97,8 +98,13 @@ class Source:
         return tuple(each for each in self.targets if each.text is not None)
 
     def label(self, name: str) -> str:
-        """Return the label of a target by its name."""
+        """Return the label of a target by its name, to stand alone."""
         return next((each.label for each in self.targets if each.name == name), name)
+
+    def named(self, name: str) -> str:
+        """Return a target as it stands in a sentence."""
+        text = next((each.text for each in self.targets if each.name == name), None)
+        return name if text is None else f"{name} ({quoted(text)})"
 
     @property
     def step(self) -> int:
@@ -121,7 +127,7 @@ class Source:
         """Return a sentence about ticks that are not shown; "" where all are."""
         if self.step == 1:
             return ""
-        return f" Of {self.last:,} ticks every {self.step}th and the last are shown."
+        return f" Of {self.last:,} ticks one in {self.step} is shown, and the last."
 
     def order(self, name: str) -> int:
         """Return the place of a target on the page."""

@@ -187,7 +187,7 @@ def _spend(answer: Answer, sentence: str) -> Figure:
     names = list(dict.fromkeys(row["purpose"] for row in rows))[: len(charts.SERIES)]
     spec = charts.chart(
         [{**row, "model": cut(row["model"], 60)} for row in rows if row["purpose"] in names],
-        height={"step": 36},
+        height=36 * max(1, len({row["model"] for row in rows})),
         mark="bar",
         encoding={
             "y": charts.field("model", "nominal", None, axis={"labelLimit": 160}),
