@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 from model_runs import WHOLE, one, ran
-from model_server import good, model, told
+from model_server import NAMES, good, model, told
 from small import small
 
 from simulation import Interview, Run, interview, simulate
@@ -260,6 +260,24 @@ def test_a_key_that_is_missing_is_told_before_anything_is_asked(asking: Path) ->
         interview(asking, "p0003", "And?", settings=settings)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_by_rule_can_be_asked_through_a_language_model(
+    served: Model, path: Path, name: str
+) -> None:
+    settings = [
+        f"models.cheap.{key}={value}"
+        for key, value in (
+            ("provider", name),
+            ("model", "m"),
+            ("base_url", served.base_url(name)),
+            ("price", "{input: 1, output: 4}"),
+        )
+    ]
+    said = interview(path, "p0003", "Would you buy it?", settings=settings)
+    assert (said.source, said.model) == ("model", f"{name}:m")
+    assert said.cost_usd > 0
+
+
 def test_a_model_of_ones_own_has_to_answer_interviews(path: Path) -> None:
     class Silent:
         name = "silent"
@@ -474,7 +492,13 @@ def test_a_file_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "said"), [("", "is empty"), (" \n", "is empty"), ("\ud800?", "not valid UTF-8")]
+    ("question", "said"),
+    [
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("\ud800?", "not valid UTF-8"),
+        ("y" * 2_001, "has 2,001 characters; a persona is put at most 2,000"),
+    ],
 )
 def test_a_question_that_asks_nothing_is_refused(path: Path, question: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):

@@ -18,6 +18,7 @@ from simulation.interviewing.stage import check_persona, engine_of
 from simulation.interviewing.statements import Recollection, Statement
 from simulation.models.base import SOURCES
 from simulation.models.interviews import InterviewRequests
+from simulation.prompts.fences import MAX_ITEM
 from simulation.rebuilding import whole_tick
 from simulation.recall import PATHS
 from simulation.runlog import RunFile, Transcript
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
 class Interview:
     """A conversation with one persona of a run; what was said before counts as said.
 
-    >>> with Interview("runs/bar.duckdb", "p0003", tick=10) as talk:  # doctest: +SKIP
-    ...     print(talk.ask("Would you buy it?").answer)
+    Example::
+
+        with Interview("runs/bar.duckdb", "p0003", tick=10) as talk:
+            print(talk.ask("Would you buy it?").answer)
 
     run: the row of table `run`.  tick: the persona is as it was at its end.  said: so far.
     """
@@ -283,6 +286,10 @@ def interview(
 def _check_question(question: str) -> None:
     if not question.strip():
         raise UsageError("the question is empty")
+    if len(question) > MAX_ITEM:
+        raise UsageError(
+            f"the question has {len(question):,} characters; a persona is put at most {MAX_ITEM:,}"
+        )
     with contextlib.suppress(UnicodeEncodeError):
         question.encode()
         return
