@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -138,6 +139,15 @@ def test_the_prompt_holds_block_beliefs_and_the_conversation(path: Path) -> None
     assert "Answer 1." in noting.asked[1]
     assert talk.said == (first, second)
     assert [said.question_no for said in talk.said] == [1, 2]
+
+
+def test_of_a_long_conversation_the_last_twenty_answers_are_in_mind(path: Path) -> None:
+    noting = Noting()
+    with Interview(path, "p0003", tiers=(noting, noting)) as talk:
+        for number in range(1, 23):
+            talk.ask(f"Question {number}?")
+    found = re.findall(r"<question>(Question \d+\?)", noting.asked[-1])
+    assert found == [f"Question {number}?" for number in range(2, 23)]
 
 
 def test_a_question_about_itself_is_answered_from_its_attributes(path: Path) -> None:

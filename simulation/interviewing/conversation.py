@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from simulation.scenario import Access
 
 
+EARLIER = 20
+"""Questions before this one, with their answers, that the persona still has in mind."""
+
+
 class Interview:
     """A conversation with one persona of a run; what was said before counts as said.
 
@@ -191,7 +195,7 @@ class Interview:
             question=[question],
             known=[_known(engine, self._row, question)],
             memories=lambda _: [(each.text, each.tick) for each in recalled],
-            earlier=lambda _: [(each.question, each.answer) for each in self.said],
+            earlier=lambda _: [(each.question, each.answer) for each in self.said[-EARLIER:]],
             prompt=lambda i: prompts.interview(requests, i),
         )
         return requests, recalled, found.faults
