@@ -147,7 +147,10 @@ def _mix(source: Source, totals: Sequence[dict[str, Any]], sql: str) -> Figure:
         charts=[Chart(spec=spec, description=f"Shares of turns by action and tick. {sentence}")]
         if rows
         else [],
-        tables=[source.ask(_ACTIONS).table("All turns by action"), answer.table("By tick")],
+        tables=[
+            source.ask(_ACTIONS).table("All turns by action"),
+            answer.table("Turns by tick and action"),
+        ],
         sql=[sql, answer.sql],
     )
 
@@ -259,7 +262,7 @@ def _travelled(source: Source) -> Figure:
             f"The post by a persona that travelled furthest is one by {row['author']} at "
             f"tick {row['tick']}: with what it set off it was seen by "
             f"{many(row['reached'], 'persona')} "
-            f"in {many(row['steps'], 'step')}. {quoted(row['text'])}"
+            f"in {many(row['steps'], 'step')}: {quoted(row['text'])}."
         )  # fmt: skip
     else:
         sentence = "No persona published anything."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass, field
 from itertools import chain
@@ -201,16 +200,24 @@ def write_report(words: Sequence[Path | str], out: Path) -> Written:
     text = report(files).encode()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("xb") as file:
-            try:
-                file.write(text)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    out.unlink()
-                raise
+    except (OSError, ValueError) as error:
+        raise _not_written(out, error) from error
+    try:
+        file = out.open("xb")
     except FileExistsError as error:
         raise UsageError(f"{out} exists and is not written over; choose another name") from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{out} could not be written: {reason}") from error
+        raise _not_written(out, error) from error
+    try:
+        with file:
+            file.write(text)
+    except BaseException as error:
+        out.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _not_written(out, error) from error
+        raise
     return Written(path=out, size=len(text), runs=len(files))
+
+
+def _not_written(path: Path, error: OSError | ValueError) -> UsageError:
+    return UsageError(f"{path} could not be written: {getattr(error, 'strerror', None) or error}")

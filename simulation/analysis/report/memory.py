@@ -321,6 +321,10 @@ def _reflections(source: Source) -> Figure:
     )
 
 
+def _alive(count: int) -> str:
+    return f"{many(count, 'attitude')} {'is' if count == 1 else 'are'} alive"
+
+
 def _attitudes(source: Source) -> Figure:
     answer = source.ask(_ENTROPY.format(last=source.last, ticks=source.some_ticks))
     rows = answer.dicts()
@@ -332,7 +336,7 @@ def _attitudes(source: Source) -> Figure:
         )
     first, last = rows[0], rows[-1]
     sentence = (
-        f"{many(last['attitudes'], 'attitude')} live at the end. Their mean entropy went from "
+        f"{_alive(last['attitudes'])} at the end. Their mean entropy went from "
         f"{first['mean_entropy']:.2f} bits at tick {first['tick']} to {last['mean_entropy']:.2f}; "
         f"{percent(last['torn'])} are torn (1.2 or more) and {percent(last['certain'])} certain "
         f"(below 0.6).{source.thinned}"

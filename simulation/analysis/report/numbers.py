@@ -49,12 +49,14 @@ def many(count: int, noun: str, plural: str = "") -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in [0, 1] as a percentage; what is not nothing never shows as 0 %."""
+    """Return a share in [0, 1] as a percentage; only nothing shows as 0 %, only all as 100 %."""
     if share is None:
         return "no share"
     value = 100 * share
     if 0 < value < _TENTH:
         return f"less than 0.1{_SPACE}%"
+    if 100 - _TENTH < value < 100:  # noqa: PLR2004 - percent
+        return f"more than 99.9{_SPACE}%"
     digits = 0 if abs(value - round(value)) < SMALL else 1
     return f"{value:.{digits}f}{_SPACE}%"
 

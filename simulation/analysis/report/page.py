@@ -126,6 +126,13 @@ def _footer() -> Html:
             "Every number on this page was counted from the run database by the SQL shown beside "
             "it. The page is complete in itself: it loads nothing and sends nothing.",
         ),
+        element(
+            "details",
+            element("summary", "Licences of the scripts in this page"),
+            element(
+                "pre", asset("licences.txt"), tabindex="0", role="region", aria_label="Licences"
+            ),
+        ),
     )
 
 
