@@ -23,6 +23,7 @@ VERBS = {
     "interview": "Ask a persona of a run something, as it was at a tick.",
     "sweep": "Run a scenario with every combination of settings and every seed.",
     "compare": "Say where two runs part, or whether groups of runs differ beyond chance.",
+    "report": "Write what happened as one page of pictures that works offline.",
     "study": "Repeat an experiment of the sources, with tables and a picture.",
 }
 
