@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +16,11 @@ import vl_convert
 from executing import SURVEYS
 from report_pages import Page, read, small_run, write_rows
 
-from simulation import Run, simulate
+from simulation import Run, compare, simulate
 from simulation.analysis.report import report
 from simulation.analysis.report.numbers import cell
 from simulation.analysis.report.page import asset, libraries
+from simulation.cli.app import execute
 from simulation.errors import RunFileError, UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ def page(html: str) -> Page:
 
 def told(folder: Path, ticks: Sequence[records.TickRecords], *, status: str = "complete") -> Page:
     """Return the page of a hand-made run."""
+    folder.mkdir(exist_ok=True)
     path = folder / "told.duckdb"
     run_rows.write_run(path, ticks, status=status)
     return read(report([path]))
@@ -272,3 +277,82 @@ def test_a_file_that_is_no_run_or_holds_no_tick_is_refused(tmp_path: Path) -> No
     run_rows.write_run(tmp_path / "empty.duckdb", [], status="running")
     with pytest.raises(RunFileError, match="holds no tick yet, not even the start"):
         report([tmp_path / "empty.duckdb"])
+
+
+def test_the_commands_of_the_page_make_the_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a folder's"
+    folder.mkdir()
+    first = small_run(folder / "it's.duckdb", "rule.influence=0.3")
+    page = read(report([first]))
+    commands = [row[1] for row in page.figure("method", "Run it again").tables[0][1:]]
+    words, _, out = commands[0].partition(" > ")
+    monkeypatch.chdir(folder)
+    python = [sys.executable, *shlex.split(words)[1:]]
+    Path(out).write_bytes(subprocess.run(python, capture_output=True, check=True).stdout)
+    for command in commands[1:]:
+        program, *rest = shlex.split(command)
+        assert (program, execute(rest)) == ("simulation", 0)
+    assert compare([first, folder / "again.duckdb"]).identical
+    assert "proposition: Bolt is a protein bar" in page.figure("method", "Run it again").text
+
+
+def test_long_values_of_the_method_note_are_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    head = run_rows.header(packages={f"package{i}": "1.2.3" for i in range(60)})
+    run_rows.write_run(path, run_rows.story(), run=head)
+    page = read(report([path]))
+    assert '"package9": "1.2.3"}' in page.figure("method", "The run").text
+
+
+def test_numbers_with_many_values_are_cut_at_their_quartiles(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    names = [f"p{i:02}" for i in range(40)]
+    run_rows.write_run(
+        path,
+        [
+            run_rows.start(personas=names),
+            run_rows.tick(
+                1, changes=[run_rows.change(name, "C1", 0.5, 0.9) for name in names[:20]]
+            ),
+        ],
+    )
+    write_rows(
+        path,
+        "UPDATE personas SET attributes = json_object("
+        "'height', 1.05 + persona_index / 100, 'job', 'job ' || least(persona_index, 11), "
+        "'nothing', NULL)",
+    )
+    figure = read(report([path])).figure("flips", "In which groups")
+    rows = [row for row in figure.tables[0][1:] if row[2] == "C1"]
+    heights = [row[1:] for row in rows if row[0] == "height"]
+    assert [row[0] for row in heights] == [
+        "1.05 to 1.14",
+        "1.15 to 1.24",
+        "1.25 to 1.34",
+        "1.35 to 1.44",
+    ]
+    assert [row[5] for row in heights] == ["0.400", "0.400", "0.000", "0.000"]
+    jobs = {row[1]: row[3] for row in rows if row[0] == "job"}
+    assert jobs["job 11"] == "29"
+    assert jobs["all others"] == "5"
+    assert len(jobs) == 8
+    assert not [row for row in rows if row[0] == "nothing"]
+    assert figure.says.startswith("Groups part most by height, over C1: 1.05 to 1.14 by +0.40")
+
+
+def test_attributes_beyond_two_dozen_are_left_out_with_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    run_rows.write_run(path, run_rows.story())
+    told = ", ".join(f"'a{i}', 'x'" for i in range(30))
+    write_rows(path, f"UPDATE personas SET attributes = json_object({told})")
+    figure = read(report([path])).figure("flips", "In which groups")
+    assert "6 attributes with smaller gaps left out; the SQL gives all." in figure.text
+
+
+def test_a_run_of_nobody_can_be_shown(tmp_path: Path) -> None:
+    page = told(tmp_path, [run_rows.start(personas=(), claims=()), run_rows.tick(1)])
+    assert page.leads["headline"].startswith("0 personas lived through 1 tick")
+    page = told(tmp_path / "x", [run_rows.start(personas=()), run_rows.tick(1)])
+    assert "There was nothing to believe." in page.leads["headline"]

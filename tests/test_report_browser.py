@@ -26,6 +26,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not there")
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
 

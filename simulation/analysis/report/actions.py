@@ -88,7 +88,7 @@ LEFT JOIN seen USING (root)
 LEFT JOIN stimuli ON stimuli.stimulus_id = posts.stimulus_id
 WHERE posts.stimulus_id IS {which} NULL
 ORDER BY reached DESC, times_seen DESC, root
-LIMIT 12
+LIMIT 8
 """
 
 
@@ -211,6 +211,8 @@ def _reach(source: Source) -> list[Figure]:
         },
     )
     sentence = _reach_words(source, rows, reach.dicts())
+    left = len(source.claims) - len(names)
+    more = f" The picture shows the first {len(names)} claims." if left else ""
     drawn = []
     if rows:
         drawn.append(Chart(spec=bars, title="Things shown", description="Things shown by tick"))
@@ -220,7 +222,7 @@ def _reach(source: Source) -> list[Figure]:
     return [
         Figure(
             title="Exposure and reach",
-            sentence=f"{sentence}{source.thinned}",
+            sentence=f"{sentence}{more}{source.thinned}",
             charts=drawn,
             tables=[
                 shown.table("What was shown, by tick and origin"),

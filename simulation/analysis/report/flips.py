@@ -51,14 +51,14 @@ LEFT JOIN stimuli ON stimuli.stimulus_id = flips.cause_stimulus_id
 WHERE crossed
 GROUP BY flips.claim_id, cause_post_id, cause_stimulus_id
 ORDER BY count(*) DESC, flips.claim_id, cause_post_id NULLS LAST, cause_stimulus_id
-LIMIT 15
+LIMIT 10
 """
 
 _LARGEST = """
 SELECT
     tick, persona_id, claim_id, before, after, change, phase,
     cause_author AS after_whom, cause_text AS after_what
-FROM claim_flips ORDER BY abs(change) DESC, tick, persona_id, claim_id LIMIT 10
+FROM claim_flips ORDER BY abs(change) DESC, tick, persona_id, claim_id LIMIT 5
 """
 
 
@@ -144,8 +144,8 @@ def _by_post(source: Source) -> Figure:
         title="Which posts won and lost them",
         sentence=_posts_words(answer.dicts()),
         tables=[
-            answer.table("The 15 causes of the most crossings: what moved the credence most then"),
-            largest.table("The 10 largest single changes, each with the post behind it"),
+            answer.table("The 10 causes of the most crossings: what moved the credence most then"),
+            largest.table("The 5 largest single changes, each with the post behind it"),
         ],
         sql=[answer.sql, largest.sql],
         open_table=True,

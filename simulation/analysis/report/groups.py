@@ -47,8 +47,8 @@ placed AS (
 ),
 members AS (
     SELECT persona_id, attribute, CASE
-        WHEN numeric THEN min(TRY_CAST(said AS DOUBLE)) OVER part || ' to '
-            || max(TRY_CAST(said AS DOUBLE)) OVER part
+        WHEN numeric THEN format('{{:g}} to {{:g}}', min(TRY_CAST(said AS DOUBLE)) OVER part,
+            max(TRY_CAST(said AS DOUBLE)) OVER part)
         WHEN place = 8 THEN 'all others'
         ELSE said
     END AS people, place
@@ -68,7 +68,7 @@ crossings AS (
 )
 SELECT
     attribute,
-    replace(people, '.0', '') AS people,
+    people,
     target AS claim,
     count(*) AS personas,
     avg(before) AS start,

@@ -43,13 +43,7 @@ def method(source: Source, names: Sequence[str]) -> Section:
             "follows from its assumptions; it is no poll of real people."
         ),
         figures=[
-            Figure(
-                title="The run",
-                sentence=f"This page was made of {many(len(names), 'run')}: {', '.join(names)}.",
-                tables=[Table(caption="What ran", columns=("what", "value"), rows=rows)],
-                sql=[run.sql, digest.sql],
-                open_table=True,
-            ),
+            _run(names, rows, (run.sql, digest.sql)),
             _again(source, names[0]),
             _parameters(source),
         ],
@@ -63,29 +57,42 @@ def _told(value: Any) -> Any:
     return str(value) if isinstance(value, int) else value
 
 
+def _run(names: Sequence[str], rows: Sequence[Sequence[Any]], sql: Sequence[str]) -> Figure:
+    table = Table(caption="What ran", columns=("what", "value"), rows=rows, whole=True)
+    return Figure(
+        title="The run",
+        sentence=f"This page was made of {many(len(names), 'run')}: {', '.join(names)}.",
+        tables=[table],
+        sql=sql,
+        open_table=True,
+    )
+
+
 def _again(source: Source, name: str) -> Figure:
     header = source.header
     changed = "".join(f" --set {shlex.quote(each)}" for each in header.settings)
     where = shlex.quote(name)
+    opened = f"Run.open({json.dumps(name)})"  # double quotes, so that a shell's can be single
+    read = f'from simulation import Run; print({opened}.run.header.scenario_yaml, end="")'
+    scenario = f"python -c {shlex.quote(read)} > scenario.yaml"
+    again = f"simulation run scenario.yaml --seed {header.seed}{changed} --out again.duckdb"
     steps = [
-        ("1", f'simulation sql {where} "SELECT scenario_yaml FROM run" --json',  # noqa: S608 - a command to read, put to nothing
-         "the scenario as it was read; save its text as scenario.yaml"),
-        ("2", f"simulation run scenario.yaml --seed {header.seed}{changed} --out again.duckdb",
-         "the same run"),
+        ("1", scenario, "the scenario as it was read; files that it names must lie beside it"),
+        ("2", again, "the same run"),
         ("3", f"simulation compare {where} again.duckdb", "says whether they are the same"),
-    ]  # fmt: skip
+    ]
     if header.parent_run_id is not None:
         at = f"simulation fork PARENT --at {header.forked_at_tick}{changed} --out again.duckdb"
-        steps[1] = (
-            "2",
-            at,
-            f"this run is a fork; PARENT is the file of run {header.parent_run_id}",
-        )
-    table = Table(caption="Commands", columns=("step", "type", "gives"), rows=steps)
+        steps[1] = ("2", at, f"this run is a fork; PARENT is the file of {header.parent_run_id}")
     return Figure(
         title="Run it again",
         sentence="Three commands make the run again and check it.",
-        tables=[table],
+        lines=header.scenario_yaml.splitlines(),
+        lines_title="The scenario as it was read",
+        tables=[
+            Table(caption="Commands", columns=("step", "type", "gives"), rows=steps, whole=True)
+        ],
+        sql=["SELECT scenario_yaml FROM run"],
         open_table=True,
     )
 
@@ -98,6 +105,6 @@ def _parameters(source: Source) -> Figure:
     return Figure(
         title="Every constant in force",
         sentence=f"{many(len(rows), 'value')} that the run used, defaults included.",
-        tables=[Table(caption="Parameters", columns=("key", "value"), rows=rows)],
+        tables=[Table(caption="Parameters", columns=("key", "value"), rows=rows, whole=True)],
         sql=["SELECT parameters FROM run"],
     )

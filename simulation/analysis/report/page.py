@@ -166,7 +166,7 @@ def _figure(figure: Figure, name: str, drawn: _Drawn) -> Html:
         "figure",
         element("h3", figure.title, id=title),
         element("p", _kept(figure.sentence), class_="says"),
-        _lines(figure.lines),
+        _lines(figure),
         element("div", charts, class_=kind) if charts else "",
         _tables(figure),
         list(_made_by(figure)),
@@ -176,10 +176,14 @@ def _figure(figure: Figure, name: str, drawn: _Drawn) -> Html:
     )
 
 
-def _lines(lines: Sequence[str]) -> Html:
-    if not lines:
+def _lines(figure: Figure) -> Html:
+    if not figure.lines:
         return Html()
-    return element("pre", "\n".join(lines), tabindex="0", role="region", aria_label="In words")
+    label = figure.lines_title or "In words"
+    text = element("pre", "\n".join(figure.lines), tabindex="0", role="region", aria_label=label)
+    if not figure.lines_title:
+        return text
+    return element("details", element("summary", figure.lines_title), text)
 
 
 def _tables(figure: Figure) -> Html:
@@ -261,7 +265,7 @@ def _table(table: Table) -> Html:
         for name, is_number in zip(table.columns, numbers, strict=True)
     ]
     rows = [
-        element("tr", [_cell(*each) for each in zip(row, numbers, strict=True)])
+        element("tr", [_cell(*each, table.whole) for each in zip(row, numbers, strict=True)])
         for row in table.rows
     ]
     body = rows or [element("tr", element("td", "no rows", colspan=str(len(table.columns))))]
@@ -281,7 +285,7 @@ def _table(table: Table) -> Html:
     )
 
 
-def _cell(value: Any, is_number: bool) -> Html:  # noqa: FBT001 - one caller
-    text = cell(value)
+def _cell(value: Any, is_number: bool, whole: bool) -> Html:  # noqa: FBT001 - one caller
+    text = value if whole and isinstance(value, str) else cell(value)
     kind = "number" if is_number else "long" if len(text) > _LONG else None
     return element("td", text, class_=kind)

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows to read. caption: what they are.  note: what was left out; "" for nothing."""
+    """Rows to read. caption: what they are.  note: what was left out; "" for nothing.
+
+    whole: whether long texts are shown to their end.
+    """
 
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     note: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ class Chart:
 class Figure:
     """One thing to see. sentence: what it shows, computed.  sql: the queries that made it.
 
-    lines: more of it, line by line.
+    lines: more of it, line by line.  lines_title: of lines that are folded away; "" for open ones.
     computed: what was computed from the rows of the queries and not by them; "" for nothing.
     open_table: whether the table is the figure, and so not folded away.
     """
@@ -70,6 +74,7 @@ class Figure:
     tables: Sequence[Table] = ()
     sql: Sequence[str] = ()
     lines: Sequence[str] = ()
+    lines_title: str = ""
     computed: str = ""
     open_table: bool = False
 

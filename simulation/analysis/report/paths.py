@@ -62,27 +62,28 @@ GROUP BY target, tick ORDER BY target, tick
 
 _BIN_COUNT = 20
 
+_ByTarget = dict[str, list[dict[str, Any]]]
+
 
 def paths(source: Source, seeds: Sequence[RunMeasures]) -> Section:
     """Return the section. seeds: finished runs that differ in their seed, drawn as thin lines."""
-    bands = _bands(source, seeds)
+    by_target = _rows(source)
     return Section(
         name="beliefs",
         title="How beliefs went",
-        sentence=_sentence(source),
-        figures=[bands, _distribution(source)],
+        sentence=_sentence(source, by_target),
+        figures=[_bands(source, seeds, by_target), _distribution(source)],
     )
 
 
-def _rows(source: Source) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
+def _rows(source: Source) -> _ByTarget:
+    found: _ByTarget = {}
     for row in source.ask(_BANDS.format(ticks=source.some_ticks)).dicts():
         found.setdefault(row["target"], []).append(row)
     return found
 
 
-def _sentence(source: Source) -> str:
-    by_target = _rows(source)
+def _sentence(source: Source, by_target: _ByTarget) -> str:
     widths = {
         name: rows[-1]["sd"] - rows[0]["sd"] for name, rows in by_target.items() if len(rows) > 1
     }
@@ -99,8 +100,7 @@ def _sentence(source: Source) -> str:
     )
 
 
-def _bands(source: Source, seeds: Sequence[RunMeasures]) -> Figure:
-    by_target = _rows(source)
+def _bands(source: Source, seeds: Sequence[RunMeasures], by_target: _ByTarget) -> Figure:
     events = source.ask(_EVENTS.format(last=source.last))
     charts_ = [
         _path(source, target, by_target.get(target.name, []), events.dicts(), seeds)

@@ -108,7 +108,11 @@ def _drift(source: Source, answer: Answer, sentence: str) -> Figure:
     spec = charts.chart(
         [row for row in rows if row["persona_share"] is not None],
         height=160,
-        mark={"type": "line", "point": {"size": 80, "filled": True}, "color": "var(--series-2)"},
+        mark={
+            "type": "line",
+            "point": {"size": 80, "color": "var(--series-2)"},
+            "color": "var(--series-2)",
+        },
         encoding={
             "x": charts.tick_axis(source.last),
             "y": charts.share_axis(

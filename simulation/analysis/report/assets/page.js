@@ -71,7 +71,12 @@ async function start() {
   const specs = JSON.parse(document.getElementById("charts").textContent);
   for (const place of document.querySelectorAll("[data-chart]")) {
     place.setAttribute("role", "img");
-    await draw(place, specs[Number(place.dataset.chart)]);
+    try {
+      await draw(place, specs[Number(place.dataset.chart)]);
+    } catch (error) { // one chart that fails must not take the others with it
+      place.textContent = "This chart could not be drawn; its table has the numbers.";
+      console.error(error);
+    }
   }
   document.documentElement.dataset.drawn = "yes";
 }
