@@ -356,3 +356,41 @@ def test_a_run_of_nobody_can_be_shown(tmp_path: Path) -> None:
     assert page.leads["headline"].startswith("0 personas lived through 1 tick")
     page = told(tmp_path / "x", [run_rows.start(personas=()), run_rows.tick(1)])
     assert "There was nothing to believe." in page.leads["headline"]
+
+
+def test_people_who_begin_undecided_are_told_of(tmp_path: Path) -> None:
+    moved = [run_rows.change(name, "C1", 0.5, 0.9) for name in run_rows.PERSONAS]
+    lead = told(tmp_path, [run_rows.start(), run_rows.tick(1, changes=moved)]).leads["headline"]
+    space = "\N{NO-BREAK SPACE}"
+    assert f"100{space}% of personas end above one half (0{space}% at the start, when most" in lead
+    assert "3 of 4 beliefs stayed where they were." in lead
+
+
+def test_pictures_show_eight_claims_at_most_and_say_so(tmp_path: Path) -> None:
+    claims = [f"C{i}" for i in range(1, 12)]
+    page = told(
+        tmp_path,
+        [
+            run_rows.start(claims=claims, beliefs={("p1", "C1"): 0.4, ("p2", "C11"): 0.4}),
+            run_rows.tick(
+                1,
+                changes=[
+                    run_rows.change("p1", "C1", 0.4, 0.7),
+                    run_rows.change("p2", "C11", 0.4, 0.7),
+                ],
+            ),
+        ],
+    )
+    assert "The picture shows the first 8 claims." in page.figure("flips", "When minds").says
+    assert "The picture shows the first 8 claims." in page.figure("actions", "Exposure").says
+    table = page.figure("flips", "When minds").tables[0]
+    assert [row[0] for row in table[1:]] == claims
+
+
+def test_a_library_that_could_end_its_script_is_made_harmless(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    libraries.cache_clear()
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: 'say("</SCRIPT>","</script>")')
+    assert libraries() == 'say("<\\/SCRIPT>","<\\/script>")'
+    libraries.cache_clear()

@@ -64,14 +64,19 @@ def test_without_a_name_a_page_stands_beside_its_run_and_writes_over_none(
         assert told["bytes"] == (tmp_path / name).stat().st_size
 
 
-def test_a_folder_of_runs_is_a_page_beside_the_folder(
-    tmp_path: Path, cli: Callable[..., Run]
+def test_a_folder_or_pattern_of_runs_is_a_page_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Callable[..., Run]
 ) -> None:
     folder = tmp_path / "v1.5"
     folder.mkdir()
     run_rows.write_run(folder / "a.duckdb", run_rows.story())
     assert cli("report", folder)[0] == 0
     assert (tmp_path / "v1.5.html").exists()
+    assert cli("report", f"{folder}/*.duckdb")[0] == 0
+    assert (folder / "a.html").exists()
+    monkeypatch.chdir(folder)
+    assert cli("report", ".")[0] == 0
+    assert (tmp_path / "v1.5-2.html").exists()
 
 
 def test_a_file_that_exists_is_never_written_over(

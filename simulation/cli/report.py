@@ -58,7 +58,12 @@ def command(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
 
 
 def _free(run: Path) -> Path:
-    """Return the first name beside a run (in a folder of runs: beside the folder) not taken."""
-    stem = run.with_suffix("") if run.suffix == ".duckdb" else run
-    names = (stem.with_name(f"{stem.name}{'' if i == 1 else f'-{i}'}.html") for i in count(1))
-    return next(path for path in names if not path.exists())
+    """Return the first name beside a run, or beside a folder of runs, that is not taken."""
+    from simulation.analysis.gathering import gathered
+
+    named = run if run.is_dir() else gathered([run])[0]
+    if named.name in ("", ".."):  # `.` and the like have no name of their own
+        named = named.resolve()
+    stem = named.stem if named.suffix == ".duckdb" else named.name or "report"
+    names = (f"{stem}{'' if i == 1 else f'-{i}'}.html" for i in count(1))
+    return next(path for path in (named.parent / name for name in names) if not path.exists())

@@ -24,7 +24,8 @@ SELECT
     avg(belief) FILTER (tick = {last}) AS "end",
     avg(belief) FILTER (tick = {last}) - avg(belief) FILTER (tick = 0) AS change,
     avg(CAST(belief > 0.5 AS DOUBLE)) FILTER (tick = 0) AS above_half_at_start,
-    avg(CAST(belief > 0.5 AS DOUBLE)) FILTER (tick = {last}) AS above_half_at_end
+    avg(CAST(belief > 0.5 AS DOUBLE)) FILTER (tick = {last}) AS above_half_at_end,
+    avg(CAST(belief = 0.5 AS DOUBLE)) FILTER (tick = 0) AS at_half_at_start
 FROM beliefs WHERE tick IN (0, {last})
 GROUP BY target ORDER BY target
 """
@@ -40,6 +41,8 @@ SELECT
     (SELECT count(*) FROM reflections) AS reflections,
     (SELECT count(*) FROM model_calls) AS model_calls
 """
+
+_MOST = 0.5  # share of personas from which on their start at one half needs a word
 
 _SEEDS = "SELECT seed, target, tick, avg(belief) FROM beliefs, run GROUP BY ALL ORDER BY ALL"
 
@@ -73,11 +76,12 @@ def _moved(source: Source, rows: Sequence[dict[str, Any]]) -> str:
     most = max(rows, key=lambda row: abs(row["change"]))
     if abs(most["change"]) < SMALL:
         return "No belief moved on average: every mean ends where it began, to two digits."
+    undecided = ", when most stood at exactly that" if most["at_half_at_start"] > _MOST else ""
     told = (
         f"What moved most is {source.named(most['target'])}: its mean went from "
         f"{most['start']:.2f} to {most['end']:.2f} ({signed(most['change'])}), and "
         f"{percent(most['above_half_at_end'])} of personas end above one half "
-        f"({percent(most['above_half_at_start'])} at the start)."
+        f"({percent(most['above_half_at_start'])} at the start{undecided})."
     )
     still = [row["target"] for row in rows if abs(row["change"]) < SMALL]
     return f"{told} {len(still)} of {len(rows)} beliefs stayed where they were." if still else told
@@ -144,7 +148,15 @@ def _changed(source: Source, shifts: Answer, rows: Sequence[dict[str, Any]]) -> 
     )  # fmt: skip
     table = Table(
         caption="Means over all personas, before the first tick and after the last",
-        columns=("belief", "start", "end", "change", "above ½ at start", "above ½ at end"),
+        columns=(
+            "belief",
+            "start",
+            "end",
+            "change",
+            "above ½ at start",
+            "above ½ at end",
+            "at ½ at start",
+        ),
         rows=[(source.label(row["target"]), *list(row.values())[1:]) for row in rows],
     )
     return Figure(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -75,9 +76,8 @@ def libraries() -> str:
     import vl_convert  # noqa: PLC0415 - 30 MB that only a page needs
 
     bundle: str = vl_convert.javascript_bundle(_GLOBALS)
-    if "</script" in bundle.lower():  # would end the element; no version of it has been seen to
-        bundle = bundle.replace("</script", "<\\/script")
-    return bundle
+    # It would end the element. No version has been seen to hold it, and only a text could.
+    return re.sub("</(?=script)", r"<\\/", bundle, flags=re.IGNORECASE)
 
 
 def _policy(scripts: Sequence[str]) -> str:
