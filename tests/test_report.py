@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import shlex
 import subprocess
 import sys
@@ -394,3 +395,12 @@ def test_a_library_that_could_end_its_script_is_made_harmless(
     monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: 'say("</SCRIPT>","</script>")')
     assert libraries() == 'say("<\\/SCRIPT>","<\\/script>")'
     libraries.cache_clear()
+
+
+def test_the_documented_sections_are_those_of_a_page(page: Page, html: str) -> None:
+    text = (Path(__file__).resolve().parents[1] / "docs" / "report.md").read_text("utf-8")
+    part = text.partition("## What is on it")[2].partition("\n## ")[0]
+    told_of = re.findall(r"^\| ([A-Z][^|]+) \|", part, re.MULTILINE)
+    titles = re.findall(r"<h2 [^>]*>([^<]+)</h2>", html)
+    assert len(titles) == len(page.sections)
+    assert told_of == [titles[0], "Side by side", *titles[1:]]

@@ -106,6 +106,12 @@ def test_a_page_draws_every_chart_says_nothing_and_asks_for_nothing(
         ".chart svg", "all => all.filter(e => !e.querySelector('path[d], text')).length"
     )
     assert empty == 0
+    cut_off = page.eval_on_selector_all(
+        ".chart svg .role-legend",
+        "all => all.filter(e => e.getBoundingClientRect().right > "
+        "e.closest('svg').getBoundingClientRect().right + 1).length",
+    )
+    assert cut_off == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     sections = page.eval_on_selector_all("section", "all => all.map(e => e.id)")
     expected = {"headline", "beliefs", "flips", "actions", "graph", "memory", "trust", "method"}

@@ -62,7 +62,7 @@ def change_axis(name: str, title: str | None) -> Spec:
 
 def colour(name: str, names: Sequence[str], title: str | None = None) -> Spec:
     """Return the colours of up to eight names, in their order."""
-    legend = {"columns": 4, "labelLimit": 220, "symbolOpacity": 1}
+    legend = {"labelLimit": 160, "symbolOpacity": 1}
     scale = {"domain": list(names), "range": SERIES[: max(1, len(names))]}
     return field(name, "nominal", title, scale=scale, legend=legend, sort=list(names))
 

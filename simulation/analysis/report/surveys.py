@@ -62,7 +62,7 @@ def _chart(name: str, rows: Sequence[dict[str, Any]]) -> Chart:
             "y": charts.share_axis("share", "share", stack="zero", scale={"domain": [0, 1]}),
             "color": charts.field(
                 "point", "nominal", "point", sort=points,
-                scale={"domain": points, "range": list(colours)}, legend={"columns": 8},
+                scale={"domain": points, "range": list(colours)}, legend={"columns": 6},
             ),
             "order": {"field": "place", "type": "quantitative"},
             "tooltip": [

@@ -39,8 +39,10 @@ function control(view, input) {
 }
 
 async function draw(place, spec) {
+  const columns = place.clientWidth < 560 ? 2 : 4; // of a legend, so that none is cut off
   const result = await vegaEmbed(place, spec, {
-    actions: false, renderer: "svg", ast: true, config, loader: quiet,
+    actions: false, renderer: "svg", ast: true, loader: quiet,
+    config: { ...config, legend: { ...config.legend, columns } },
     tooltip: { theme: "report" }, logLevel: 1, // errors only
   });
   const picture = place.querySelector("svg");
