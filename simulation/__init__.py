@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from simulation.analysis.compare import compare
     from simulation.analysis.groups import compare_by, compare_groups
     from simulation.errors import ModelError, SimulationError, UsageError
+    from simulation.interviewing import Interview, interview
     from simulation.models.asking import Backend
     from simulation.models.written import WrittenModel
     from simulation.runlog import RunFile as Run
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _HOME = {  # public name: where it lives
     "Backend": "simulation.models.asking",
+    "Interview": "simulation.interviewing",
     "ModelError": "simulation.errors",
     "Persona": "simulation.society",
     "Run": "simulation.runlog:RunFile",
@@ -34,6 +36,7 @@ _HOME = {  # public name: where it lives
     "fork": "simulation.runs",
     "compare_by": "simulation.analysis.groups",
     "compare_groups": "simulation.analysis.groups",
+    "interview": "simulation.interviewing",
     "read_scenario": "simulation.scenario",
     "resume": "simulation.runs",
     "simulate": "simulation.runs",
@@ -42,6 +45,7 @@ _HOME = {  # public name: where it lives
 
 __all__ = [
     "Backend",
+    "Interview",
     "ModelError",
     "Persona",
     "Run",
@@ -54,6 +58,7 @@ __all__ = [
     "compare_by",
     "compare_groups",
     "fork",
+    "interview",
     "read_scenario",
     "resume",
     "simulate",

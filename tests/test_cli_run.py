@@ -299,7 +299,7 @@ def test_a_long_answer_shows_fifty_rows_and_says_how_many_there_are(
 ) -> None:
     query = "SELECT range AS n FROM range(1000) ORDER BY n -- a comment"
     lines = cli("sql", run, query)[1].splitlines()
-    assert lines[-2:] == [" 49", "(50 of 1,000 rows; --all or --limit N shows more)"]
+    assert lines[-2:] == [" 49", "(50 of 1,000 rows; --page 2, --limit N or --all shows more)"]
     assert len(lines) == 53
     assert len(cli("sql", run, query, "--all")[1].splitlines()) == 1003
     assert len(cli("sql", run, query + "\n;", "--limit", "7")[1].splitlines()) == 10
@@ -309,7 +309,7 @@ def test_a_long_answer_that_cannot_be_counted_is_called_the_first_rows(
     cli: Callable[..., Run], run: str
 ) -> None:
     out = cli("sql", run, "PRAGMA table_info('turns')", "--limit", "2")[1]
-    assert "(the first 2 rows; --all or --limit N shows more" in out
+    assert "(the first 2 rows; --page 2, --limit N or --all shows more" in out
 
 
 def test_what_a_table_leaves_out_is_said(cli: Callable[..., Run], run: str) -> None:

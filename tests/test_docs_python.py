@@ -31,7 +31,9 @@ def all_blocks_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_every_block_of_the_page_runs(names: dict[str, Any]) -> None:
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 9
+    assert len(names["late"]) == 300
+    assert names["said"].source == "rule"
     assert names["table"].column_names == ["tick", "persona_id", "target", "belief"]
     assert not names["compared"].identical
 

@@ -126,10 +126,32 @@ def test_reading_statements_get_through(run: RunFile, sql: str) -> None:
         "BEGIN",
         "USE memory",
         "PREPARE p AS SELECT 1",
+        "UPDATE EXTENSIONS",
+        "SET VARIABLE a = 1",
+        "IMPORT DATABASE 'folder'",
+        "DETACH story",
+        "VACUUM",
+        "CREATE SECRET (TYPE s3)",
+        "COMMENT ON TABLE turns IS 'x'",
+        "MERGE INTO turns USING ticks ON false WHEN NOT MATCHED THEN INSERT DEFAULT VALUES",
     ],
 )
 def test_statements_that_do_more_than_read_are_refused(run: RunFile, sql: str) -> None:
-    with pytest.raises(UsageError, match="a run database is only read"):
+    with pytest.raises(UsageError, match=r"a run database is only read: [A-Z]+ is refused"):
+        run.query(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "word"),
+    [
+        ("INSTALL httpfs", "INSTALL"),
+        ("-- all of it\n /* now */ analyze", "ANALYZE"),
+        ("UPDATE EXTENSIONS", "UPDATE"),
+        ("RESET threads", "RESET"),
+    ],
+)
+def test_a_refusal_names_the_word_that_was_typed(run: RunFile, sql: str, word: str) -> None:
+    with pytest.raises(UsageError, match=f"only read: {word} is refused"):
         run.query(sql)
 
 
@@ -153,12 +175,20 @@ def test_exactly_one_statement_is_asked_for(run: RunFile, sql: str, count: int) 
         "read_csv('http://127.0.0.1:9/x.csv')",
         "duckdb_secrets()",
         "query('SELECT * FROM read_text(''{file}'')')",
+        "'/etc/passwd'",
+        "'https://127.0.0.1:9/x.parquet'",
+        "read_duckdb('{file}')",
+        "parquet_metadata('{file}')",
+        "duckdb_extensions()",
+        "enable_logging()",
+        "sqlite_scan('{file}', 't')",
+        "st_read('{file}')",
     ],
 )
 def test_no_other_file_can_be_read(run: RunFile, path: Path, source: str) -> None:
     secret = path.parent / "secret.csv"
     secret.write_text("a\n1\n")
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match="a query reads the tables of this file and nothing else"):
         run.query("SELECT * FROM " + source.format(file=secret, folder=path.parent))
 
 
@@ -175,7 +205,10 @@ def test_a_view_in_a_strangers_file_reads_no_file_either(tmp_path: Path) -> None
     run_rows.write_run(path, [run_rows.start()])
     with duckdb.connect(str(path)) as connection:
         connection.execute(f"CREATE VIEW trap AS SELECT * FROM read_csv('{tmp_path}/secret.csv')")
-    with RunFile.open(path) as run, pytest.raises(UsageError, match="disabled by configuration"):
+    with (
+        RunFile.open(path) as run,
+        pytest.raises(UsageError, match="reads the tables of this file"),
+    ):
         run.query("SELECT * FROM trap")
 
 
@@ -204,6 +237,7 @@ def test_reading_leaves_the_file_as_it_was(path: Path) -> None:
         ("SELECT zzz FROM turns", 'there is no column "zzz" here'),
         ("SELECT t.acton FROM turns t", 'no column "acton" here; did you mean "action"'),
         ("SELEC 1", "the query cannot be run: Parser Error: syntax error"),
+        ("SELECT agv(importance) FROM turns", 'no function "agv"; did you mean "avg"'),
         ("SELECT nosuch(1)", "the query cannot be run: Catalog Error"),
     ],
 )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "simulation tables runs/protein_bar-seed7.duckdb",
         "simulation tables runs/protein_bar-seed7.duckdb turns",
+        "simulation tables runs/protein_bar-sweep/sweep.duckdb",
     ),
 )
 @run_argument
@@ -34,10 +35,13 @@ if TYPE_CHECKING:
 @json_option
 @debug_option
 def command(*, run: Path, table: str | None, as_json: bool) -> None:
-    """Say what the tables and views of a run mean, or the columns of one TABLE."""
-    from simulation.runlog import RunFile
+    """Say what the tables and views of a run mean, or the columns of one TABLE.
 
-    with RunFile.open(run) as opened:
+    Also of the sweep.duckdb of a sweep, and of a transcript of interviews.
+    """
+    from simulation.runlog import open_database
+
+    with open_database(run) as opened:
         tables = opened.tables()
     if table is not None:
         tables = (_named(table, tables),)
@@ -65,14 +69,17 @@ def _listed(tables: Sequence[Table], run: Path) -> str:
     wide = max((len(row[1]) for row in rows), default=0)
     stored = explained([[name, f"{count:>{wide}}", comment] for name, count, comment in rows])
     views = explained([[t.name, t.comment] for t in tables if t.rows is None])
-    path = shlex.quote(str(run))
-    query = '"SELECT * FROM belief_summary"'
-    return (
-        f"Tables, with their rows\n{stored}\n\n"
-        f"Views, made from the tables\n{views}\n\n"
-        f"Next\n  {program_call()} tables {path} turns\n"
-        f"  {program_call()} sql {path} {query}"
+    path, names = shlex.quote(str(run)), [table.name for table in tables]
+    closer = "turns" if "turns" in names else names[0]
+    asked = "belief_summary" if "belief_summary" in names else names[0]
+    query = f'"SELECT * FROM {asked}"'  # noqa: S608 - words to show
+    parts = [f"Tables, with their rows\n{stored}"]
+    if views:
+        parts.append(f"Views, made from the tables\n{views}")
+    parts.append(
+        f"Next\n  {program_call()} tables {path} {closer}\n  {program_call()} sql {path} {query}"
     )
+    return "\n\n".join(parts)
 
 
 def _columns(table: Table) -> str:

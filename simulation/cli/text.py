@@ -111,6 +111,12 @@ def print_json(value: Any) -> None:
     click.echo(_dumped(value, indent=2))
 
 
+def print_line(value: Any) -> None:
+    """Print one JSON value on stdout, in one line, at once."""
+    click.echo(_dumped(value, indent=None))
+    sys.stdout.flush()
+
+
 def print_rows(rows: Iterable[Mapping[str, Any]]) -> None:
     """Print a JSON array on stdout, one row a line."""
     lines = ",\n".join(_dumped(row, indent=None) for row in rows)

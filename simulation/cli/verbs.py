@@ -20,8 +20,10 @@ VERBS = {
     "schema": "Print the JSON Schema of a scenario, for editors.",
     "tables": "Say what the tables and columns of a run mean.",
     "sql": "Put a SQL query to a run database.",
+    "interview": "Ask a persona of a run something, as it was at a tick.",
     "sweep": "Run a scenario with every combination of settings and every seed.",
     "compare": "Say where two runs part, or whether groups of runs differ beyond chance.",
+    "report": "Write what happened as one page of pictures that works offline.",
     "study": "Repeat an experiment of the sources, with tables and a picture.",
 }
 

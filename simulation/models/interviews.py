@@ -128,7 +128,7 @@ def answer_by_rule(requests: InterviewRequests) -> InterviewReplies:
 
     A question that the persona's attributes answer gets that answer. Any other gets what it
     believes of the claims and dimensions that the question names (all of the proposition where it
-    names none), and the first thing that comes to its mind.
+    names none), the first thing that comes to its mind, and what it has settled that is nearest.
     """
     overall = appeal(requests.cast, requests.beliefs).tolist()
     answers = [_answer(requests, i, overall[i]) for i in range(len(requests))]
@@ -152,6 +152,9 @@ def _answer(requests: InterviewRequests, i: int, overall: float) -> str:
     memories = requests.memories(i)
     if memories:
         parts.append(f"I remember: {memories[0][0]}")
+    settled = requests.attitudes(i)
+    if settled:
+        parts.append(f"What has settled in me: {settled[0]}")
     return " ".join(parts)[:MAX_ANSWER]
 
 

@@ -128,11 +128,23 @@ class Regards:
 
         objects: numbers; nothing is said about others.  query: text id of what it looks at.
         """
+        known = [obj for obj in dict.fromkeys(objects) if len(self.store.about(row, obj))]
+        return self._views(texts, row, query, known) if known else []
+
+    def nearest(self, texts: Texts, row: int, query: int) -> list[tuple[str, str]]:
+        """Return what a persona has settled, about anything: name and view, nearest first.
+
+        query: text id of what it is asked.
+        """
+        return self._views(texts, row, query, [])
+
+    def _views(
+        self, texts: Texts, row: int, query: int, objects: list[int]
+    ) -> list[tuple[str, str]]:
         store = self.store
-        known = [obj for obj in dict.fromkeys(objects) if len(store.about(row, obj))]
-        if not known:
-            return []
-        found = units.retrieve(store, texts, persona=row, query=query, k=self.shown, objects=known)
+        found = units.retrieve(
+            store, texts, persona=row, query=query, k=self.shown, objects=objects
+        )
         at = store.place(found)
         return [
             (self.name(obj), texts[text])

@@ -12,7 +12,7 @@ from simulation.errors import RunFileError, UsageError
 from simulation.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _HOLDER = re.compile(r"lock is held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
@@ -22,6 +22,24 @@ _NO_COLUMN = re.compile(
     r'|Table "(?P<table>.+?)" does not have a column named "(?P<member>.+?)"'
 )
 _CANDIDATES = re.compile(r"Candidate bindings:(?P<names>.*)")
+_NO_FUNCTION = re.compile(r"Function with name \"?(?P<name>.+?)\"? does not exist")
+_REACHES_OUT = re.compile(
+    "disabled by configuration|configuration has been locked|exists in the .* extension|"
+    "installing and loading the .* extension"
+)
+_OUT_OF_REACH = (
+    "a query reads the tables of this file and nothing else: no other file or folder, no address, "
+    "no extension, no setting"
+)
+_PATH = re.compile(r"[/\\\\]|\.\w+$")
+_FIRST_WORD = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?P<word>[A-Za-z]+)", re.DOTALL)
+_FUNCTIONS = (  # what people ask with; of its thousand DuckDB names odd ones for a slip of the pen
+    *("abs", "any_value", "arg_max", "arg_min", "avg", "ceil", "coalesce", "concat", "contains"),
+    *("corr", "count", "first", "floor", "greatest", "histogram", "last", "least", "length"),
+    *("list", "lower", "max", "median", "min", "mode", "quantile_cont", "quantile_disc", "rank"),
+    *("regexp_matches", "replace", "round", "row_number", "stddev", "string_agg", "sum", "trim"),
+    *("upper", "variance"),
+)
 _SHOWN = 200  # characters of a name that is no name
 _VALUE = r"(?:[=<>]|\blike|\bin\s*\([^)]*)\s*[\"(]?$"  # what stands before a value
 _LINE = re.compile(r"^LINE \d+: (?P<sql>.*)\n(?P<place> *)\^", re.MULTILINE)
@@ -164,21 +182,59 @@ def cannot_write(path: Path | None, what: str, error: Exception) -> RunFileError
     return RunFileError(f"{what} could not be written to {path or 'memory'}: {said}")
 
 
+def nothing_known(path: Path) -> RunFileError:
+    """Return the error for a DuckDB database that this package did not make."""
+    return RunFileError(
+        f"{path} is a DuckDB database but no run; nor is it the summary of a sweep or a "
+        "transcript of interviews"
+    )
+
+
 def bad_query(error: Exception, columns: Mapping[str, tuple[str, ...]]) -> UsageError:
     """Return the error for SQL that DuckDB refuses.
 
     columns: table or view name: its columns.
     """
     said = str(error)
+    if _REACHES_OUT.search(said):
+        return UsageError(_OUT_OF_REACH)
     table = _NO_TABLE.search(said)
     if table:
-        known = ", ".join(sorted(columns))
-        hint = did_you_mean(table["name"], columns)
-        return UsageError(f'there is no table "{table["name"]}"{hint}\nTables and views: {known}')
+        return no_table(table["name"], columns)
+    function = _NO_FUNCTION.search(said)
+    if function and (hint := did_you_mean(function["name"], _FUNCTIONS)):
+        return UsageError(f'there is no function "{function["name"]}"{hint}')
     column = _NO_COLUMN.search(said)
     if column:
         return UsageError(_no_column(column, columns.get(column["table"] or "", ()), said))
     return UsageError(f"the query cannot be run: {said}")
+
+
+def no_table(name: str, known: Iterable[str]) -> UsageError:
+    """Return the error for a table that does not exist; a path is told that it is none."""
+    if _PATH.search(name):
+        return UsageError(f'there is no table "{name}": {_OUT_OF_REACH}')
+    names = sorted(known)
+    hint = did_you_mean(name, names)
+    return UsageError(f'there is no table "{name}"{hint}\nTables and views: {", ".join(names)}')
+
+
+def no_column(name: str, known: Sequence[str], *, table: str) -> UsageError:
+    """Return the error for a column that a table does not have."""
+    hint = did_you_mean(name, known)
+    return UsageError(
+        f'there is no column "{name}" in "{table}"{hint}\nColumns: {", ".join(known)}'
+    )
+
+
+def first_word(sql: str) -> str:
+    r"""Return the first word of a statement in capitals, behind comments.
+
+    >>> first_word("/* x */ -- y\n install httpfs")
+    'INSTALL'
+    """
+    word = _FIRST_WORD.match(sql)
+    return word["word"].upper() if word else ""
 
 
 def _no_column(found: re.Match[str], known: tuple[str, ...], said: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 
 SCHEMA_VERSION = 3
@@ -12,6 +13,20 @@ def layout() -> str:
     here = resources.files("simulation.runlog")
     scripts = (here.joinpath(name).read_text("utf-8") for name in ("schema.sql", "views.sql"))
     return "\n".join(scripts)
+
+
+def interviews_layout() -> str:
+    """Return the SQL that makes the tables of a transcript, with their comments.
+
+    Table `model_calls` is that of a run database, word for word.
+    """
+    own = resources.files("simulation.runlog").joinpath("interviews.sql").read_text("utf-8")
+    calls = re.findall(
+        r"^(?:CREATE TABLE|COMMENT ON TABLE|COMMENT ON COLUMN) model_calls\b.*?;$",
+        layout(),
+        re.MULTILINE | re.DOTALL,
+    )
+    return "\n".join([own, *calls])
 
 
 # Settings of every connection. A run database never needs an extension, another file or a Python

@@ -6,6 +6,7 @@ each persona's own rows, and what it publishes, which others see in the next tic
 
 from __future__ import annotations
 
+from simulation.turn.asking import ComeBack, come_back
 from simulation.turn.attitudes import settle_attitudes
 from simulation.turn.controller import ModelController, faults_of
 from simulation.turn.evidence import extract
@@ -19,9 +20,11 @@ from simulation.turn.settle import settle
 from simulation.turn.surveying import survey, survey_notes
 
 __all__ = [
+    "ComeBack",
     "ModelController",
     "Turns",
     "arrive",
+    "come_back",
     "evict",
     "extract",
     "faults_of",

@@ -1,0 +1,434 @@
+"""Two or more runs side by side: how far they differ, how sure that is, and where they part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simulation.analysis.inference import ALPHA
+from simulation.analysis.report import charts
+from simulation.analysis.report.numbers import NOTHING, SMALL, cut, listed, many, signed
+from simulation.analysis.report.parts import Chart, Figure, Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simulation.analysis.comparison import Comparison
+    from simulation.analysis.counterfactual import Counterfactual
+    from simulation.analysis.group_comparison import Contrast, Effect, GroupComparison
+    from simulation.analysis.report.source import Source
+
+_MEANS = "SELECT tick, target, avg(belief) AS mean FROM beliefs GROUP BY ALL ORDER BY ALL"
+_TURNS = "SELECT action, count(*) AS turns FROM turns GROUP BY action ORDER BY action"
+
+_FEW = 3  # settings that are told in a sentence
+_MOST_SETTINGS = 40  # that are told in a table
+
+_EACH = (
+    "The queries are put to each run; a run is one observation, so intervals are t intervals over "
+    "runs, paired by seed where seeds match, and p-values are corrected by Holm's method."
+)
+
+
+def comparison(
+    source: Source, groups: GroupComparison | None, pair: Comparison | None
+) -> Section | None:
+    """Return the section; None where there is nothing to compare.
+
+    groups: of runs with different settings.  pair: where there are just two runs.
+    """
+    figures = []
+    said = []
+    if groups is not None:
+        figures += [_who(groups), _differences(source, groups), _paths(source, groups)]
+        said += [_words(groups, contrast) for contrast in groups.contrasts]
+    if pair is not None:
+        figures += [_apart(pair)]
+        said.append(_pair_words(pair))
+        if pair.counterfactual is not None and pair.counterfactual.ticks:
+            figures += [_spread(pair.counterfactual)]
+    if not figures:
+        return None
+    return Section(
+        name="comparison", title="Side by side", sentence=" ".join(said), figures=figures
+    )
+
+
+def _names(groups: GroupComparison) -> dict[str, str]:
+    return {arm.letter: f"{arm.letter}: {cut(arm.name, 80)}" for arm in groups.arms}
+
+
+def _words(groups: GroupComparison, contrast: Contrast) -> str:
+    effects = [each for each in contrast.end if each.kind == "belief"]
+    if not effects:
+        return "The runs have no belief in common."
+    first, second = contrast.arms
+    most = max(effects, key=lambda each: abs(each.difference))
+    if abs(most.difference) < SMALL:
+        return f"At tick {groups.common_ticks} no mean differs between {first} and {second}."
+    told = (
+        f"At tick {groups.common_ticks} {second} differs from {first} most in {most.measure}, by "
+        f"{signed(most.difference)}{_interval(most)}."
+    )
+    if min(contrast.runs) < 2:  # noqa: PLR2004 - chance takes two runs to be seen
+        return f"{told} With a single run in either this cannot be told from chance."
+    beyond = [each.measure for each in effects if each.p_holm is not None and each.p_holm <= ALPHA]
+    if not beyond:
+        return f"{told} No difference is beyond what seeds do by chance."
+    return f"{told} Beyond what seeds do by chance: {listed(beyond)}."
+
+
+def _interval(effect: Effect) -> str:
+    if effect.low is None or effect.high is None:
+        return ""
+    return f" (95 % interval {signed(effect.low)} to {signed(effect.high)})"
+
+
+def _who(groups: GroupComparison) -> Figure:
+    rows = [
+        (
+            arm.letter,
+            arm.name,
+            len(arm.runs),
+            ", ".join(map(str, arm.seeds)),
+            "; ".join(f"{Path(path).name}: {why}" for path, why in arm.left_out.items())
+            or NOTHING,
+        )
+        for arm in groups.arms
+    ]
+    settings = [
+        (" and ".join(contrast.arms), key, *(cut(str(value), 120) for value in values))
+        for contrast in groups.contrasts
+        for key, values in contrast.settings.items()
+    ]
+    notes = f" {' '.join(groups.notes)}" if groups.notes else ""
+    differ = _settings_words(settings)
+    return Figure(
+        title="What is compared",
+        sentence=f"{many(len(rows), 'group')} of runs. {differ}{notes}",
+        tables=[
+            Table(
+                caption="Groups",
+                columns=("group", "what it is", "runs", "seeds", "left out"),
+                rows=rows,
+            ),
+            Table(
+                caption="Settings that differ",
+                columns=("groups", "setting", "in the first", "in the second"),
+                rows=settings[:_MOST_SETTINGS],
+                note=f"{len(settings) - _MOST_SETTINGS} more are left out."
+                if len(settings) > _MOST_SETTINGS
+                else "",
+            ),
+        ],
+        open_table=True,
+    )
+
+
+def _settings_words(settings: Sequence[tuple[str, ...]]) -> str:
+    """Return what tells groups apart, by name where there is little of it."""
+    keys = list(dict.fromkeys(row[1] for row in settings))
+    if not keys:
+        return "No setting that both have tells them apart."
+    if len(keys) > _FEW:
+        return f"They differ in {len(keys)} settings."
+    told = [f"{row[1]} ({row[2]} and {row[3]})" for row in settings[:_FEW]]
+    return f"They differ in {listed(told)}."
+
+
+def _differences(source: Source, groups: GroupComparison) -> Figure:
+    rows = [
+        {
+            "contrast": f"{contrast.arms[1]} minus {contrast.arms[0]}",
+            "measure": each.measure,
+            "kind": each.kind,
+            "first": each.means[0],
+            "second": each.means[1],
+            "difference": each.difference,
+            "low": each.low,
+            "high": each.high,
+            "size": each.effect_size,
+            "p": each.p_holm,
+            "detectable": each.detectable,
+        }
+        for contrast in groups.contrasts
+        for each in sorted(contrast.end, key=lambda each: source.order(each.measure))
+    ]
+    beliefs = [row for row in rows if row["kind"] == "belief"]
+    table = Table(
+        caption=f"Differences at tick {groups.common_ticks}: means of beliefs, shares of actions",
+        columns=(
+            "groups",
+            "measure",
+            "kind",
+            "mean of the first",
+            "mean of the second",
+            "difference",
+            "low",
+            "high",
+            "effect size",
+            "p (Holm)",
+            "smallest detectable",
+        ),
+        rows=[tuple(row.values()) for row in rows],
+    )
+    sentence = _forest_words(groups)
+    return Figure(
+        title="Differences with their intervals",
+        sentence=sentence,
+        charts=[
+            Chart(
+                spec=_forest([row for row in beliefs if row["contrast"] == name]),
+                title=name,
+                description=f"Differences of mean beliefs with 95 % intervals, {name}. {sentence}",
+            )
+            for name in dict.fromkeys(str(row["contrast"]) for row in beliefs)
+        ],
+        tables=[table],
+        sql=[_MEANS, _TURNS],
+        computed=_EACH,
+    )
+
+
+def _forest_words(groups: GroupComparison) -> str:
+    known = [
+        (each.low, each.high)
+        for contrast in groups.contrasts
+        for each in contrast.end
+        if each.kind == "belief" and each.low is not None and each.high is not None
+    ]
+    if not known:
+        return (
+            "A group has a single run, so there is no interval: run more seeds of each "
+            "(simulation sweep) and give all runs to the report."
+        )
+    clear = sum(low > 0 or high < 0 for low, high in known)
+    return (
+        f"Dots are differences of means, lines their 95 % intervals over seeds; "
+        f"{clear} of {len(known)} intervals leave out zero."
+    )
+
+
+def _forest(rows: Sequence[Mapping[str, Any]]) -> charts.Spec:
+    y = charts.field(
+        "measure",
+        "nominal",
+        None,
+        sort=[row["measure"] for row in rows],
+        axis={"labelLimit": 140, "domain": False},
+    )
+    tips = [
+        charts.tip("measure", "belief"),
+        charts.tip("difference", "difference", "+.3f"),
+        charts.tip("low", "low", "+.3f"),
+        charts.tip("high", "high", "+.3f"),
+    ]
+    title = "difference of the means"
+    return charts.chart(
+        rows,
+        height=28 * max(1, len(rows)),
+        encoding={"y": y, "tooltip": tips},
+        layer=[
+            {
+                "mark": {"type": "rule", "strokeDash": [3, 3]},
+                "encoding": {"x": {"datum": 0, "type": "quantitative"}, "y": None},
+            },
+            {
+                "transform": [{"filter": "isValid(datum.low)"}],
+                "mark": {"type": "rule", "strokeWidth": 3, "color": "var(--series-1)"},
+                "encoding": {"x": charts.change_axis("low", title), "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "circle", "size": 90, "opacity": 1, "color": "var(--series-2)"},
+                "encoding": {"x": charts.change_axis("difference", title)},
+            },
+        ],
+    )
+
+
+def _paths(source: Source, groups: GroupComparison) -> Figure:
+    names = _names(groups)
+    letters = list(names)[: len(charts.SERIES)]
+    found = []
+    for target in sorted(groups.targets, key=source.order):
+        rows: dict[tuple[str, int], float] = {}
+        for contrast in groups.contrasts:
+            for each in contrast.ticks:
+                if each.kind == "belief" and each.measure == target:
+                    for letter, mean in zip(contrast.arms, each.means, strict=True):
+                        rows[letter, each.tick] = mean
+        told = [
+            {"group": letter, "tick": tick, "mean": mean}
+            for (letter, tick), mean in rows.items()
+            if letter in letters
+        ]
+        found.append(_lines(source, target, told, letters, groups.common_ticks))
+    return Figure(
+        title="Means, tick by tick",
+        sentence=f"Each line is the mean of a group's runs: {'; '.join(names.values())}.",
+        charts=found,
+        tables=[_means_table(source, groups)],
+        sql=[_MEANS],
+        computed=_EACH,
+    )
+
+
+def _means_table(source: Source, groups: GroupComparison) -> Table:
+    letters = [arm.letter for arm in groups.arms]
+    means: dict[tuple[str, int], dict[str, float]] = {}
+    for contrast in groups.contrasts:
+        for each in contrast.ticks:
+            if each.kind == "belief":
+                row = means.setdefault((each.measure, each.tick), {})
+                row.update(zip(contrast.arms, each.means, strict=True))
+    step = max(1, -(-groups.common_ticks // 30))
+    rows = [
+        (name, tick, *(row.get(letter) for letter in letters))
+        for (name, tick), row in sorted(
+            means.items(), key=lambda item: (source.order(item[0][0]), item[0][1])
+        )
+        if tick % step == 0 or tick == groups.common_ticks
+    ]
+    note = f"One tick in {step} is shown, and the last." if step > 1 else ""
+    return Table(
+        caption="Mean of each belief by group and tick",
+        columns=("belief", "tick", *letters),
+        rows=rows,
+        note=note,
+    )
+
+
+def _lines(
+    source: Source,
+    target: str,
+    rows: Sequence[Mapping[str, Any]],
+    letters: Sequence[str],
+    last: int,
+) -> Chart:
+    ends = {row["group"]: row["mean"] for row in rows if row["tick"] == last}
+    told = ", ".join(f"{letter} {mean:.2f}" for letter, mean in ends.items())
+    spec = charts.chart(
+        rows,
+        height=150,
+        mark={"type": "line", "point": {"size": 70, "opacity": 0}},
+        encoding={
+            "x": charts.tick_axis(last),
+            "y": charts.belief_axis("mean", "mean belief"),
+            "color": charts.colour("group", letters, "group"),
+            "tooltip": [
+                charts.tip("group", "group"),
+                charts.tip("tick", "tick", "d"),
+                charts.tip("mean", "mean", ".3f"),
+            ],
+        },
+    )
+    label = source.label(target)
+    return Chart(
+        spec=spec, title=label, description=f"Mean of {label} by group; at the end {told}"
+    )
+
+
+def _pair_words(pair: Comparison) -> str:
+    if pair.identical:
+        return "The two runs are identical in everything that a run computes."
+    if pair.divergence is None:
+        return "In the ticks that both have, the two runs agree in everything."
+    why = next((line for line in pair.summary() if line.startswith("Why: ")), "")
+    return f"The two runs part at tick {pair.divergence.tick}. {why}".rstrip()
+
+
+def _without_folders(pair: Comparison) -> list[str]:
+    """Return the comparison in words, files by name: a page that is sent on tells no folders."""
+    lines = pair.summary()
+    for side in sorted(pair.sides, key=lambda side: -len(side.path)):
+        lines = [line.replace(side.path, Path(side.path).name) for line in lines]
+    return lines
+
+
+def _apart(pair: Comparison) -> Figure:
+    names = [
+        f"{letter}: {side.scenario_name}, seed {side.seed}"
+        for letter, side in zip("AB", pair.sides, strict=True)
+    ]
+    last = [each for each in pair.means if each.tick == pair.common_ticks]
+    return Figure(
+        title="Where the two runs part",
+        sentence=f"{listed(names)}. In words, as simulation compare says it:",
+        lines=_without_folders(pair),
+        tables=[
+            Table(
+                caption=f"Means at tick {pair.common_ticks}",
+                columns=("belief", "first", "second", "difference"),
+                rows=[(each.target, *each.means, each.difference) for each in last],
+            ),
+            Table(
+                caption="Turns by action",
+                columns=("action", "first", "second"),
+                rows=[(name, *counts) for name, counts in pair.actions.items()],
+            ),
+        ],
+        sql=[_MEANS, _TURNS],
+        computed="The queries are put to both runs.",
+    )
+
+
+def _spread(found: Counterfactual) -> Figure:
+    rows = [
+        {"tick": each.tick, "personas": value, "what": what}
+        for each in found.ticks
+        for what, value in (
+            ("reached so far", each.reached),
+            ("acted otherwise", each.acted),
+            ("believe otherwise", each.believed),
+        )
+    ]
+    names = ["reached so far", "believe otherwise", "acted otherwise"]
+    last = found.ticks[-1]
+    spec = charts.chart(
+        rows,
+        mark={"type": "line", "point": {"size": 70, "opacity": 0}},
+        encoding={
+            "x": charts.tick_axis(found.last_tick),
+            "y": charts.number("personas", "personas", scale={"domain": [0, found.personas]}),
+            "color": charts.colour("what", names),
+            "tooltip": [
+                charts.tip("tick", "tick", "d"),
+                charts.tip("what", "who"),
+                charts.tip("personas", "personas", ","),
+            ],
+        },
+    )
+    sentence = (
+        f"The same people with the same chance: the change had reached {last.reached:,} of "
+        f"{many(found.personas, 'persona')} by tick {last.tick}; {last.believed:,} then believe "
+        "something else."
+    )
+    table = Table(
+        caption="How the difference spread, tick by tick",
+        columns=("tick", "new", "reached", "saw", "acted", "remembered", "believed"),
+        rows=[
+            (
+                each.tick,
+                each.new,
+                each.reached,
+                each.saw,
+                each.acted,
+                each.remembered,
+                each.believed,
+            )
+            for each in found.ticks
+        ],
+    )
+    return Figure(
+        title="How the difference went through the graph",
+        sentence=sentence,
+        charts=[
+            Chart(spec=spec, description=f"Personas that live otherwise, by tick. {sentence}")
+        ],
+        tables=[table],
+        sql=[
+            "SELECT * FROM turns ORDER BY tick, persona_id",
+            "SELECT * FROM beliefs ORDER BY tick, persona_id, target",
+        ],
+        computed="Rows of both runs are compared persona by persona and tick by tick.",
+    )
