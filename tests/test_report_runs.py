@@ -90,7 +90,7 @@ def test_settings_are_compared_with_intervals_over_their_seeds(tmp_path: Path) -
 
 
 def test_enough_seeds_show_a_difference_beyond_chance(tmp_path: Path) -> None:
-    values = [0.5 + 0.01 * i for i in range(1, 9)]
+    values = [0.5 + 0.01 * i for i in range(1, 7)]
     first = arm(tmp_path, "product", values)
     second = arm(tmp_path, "random", [value + 0.3 + 0.002 * value for value in values])
     assert "Beyond what seeds do by chance: C1." in page_of(*first, *second).leads["comparison"]
@@ -284,3 +284,26 @@ def test_spend_is_told_by_model_and_purpose(tmp_path: Path) -> None:
         ["openai: gpt", "turn", "1", "0"],
         ["openai: gpt", "probe", "1", "1"],
     ]
+
+
+def test_runs_with_nothing_in_common_are_not_compared_and_say_so(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.duckdb", tmp_path / "b.duckdb"
+    for path, name in ((one, "x"), (other, "y")):
+        run_rows.write_run(
+            path,
+            [run_rows.start(personas=(name,), dimensions=(), claims=(name,))],
+            run=run_rows.header(run_id=name, parameters={"name": name}),
+        )
+    page = page_of(one, other)
+    assert "Groups are not compared: their runs have no belief in common." in page.warnings
+    assert page.leads["comparison"] == "The two runs have no persona or no belief in common."
+
+
+def test_a_run_that_goes_on_after_another_agrees_with_it_so_far(tmp_path: Path) -> None:
+    short, long = tmp_path / "a.duckdb", tmp_path / "b.duckdb"
+    run_rows.write_run(short, [run_rows.start()], run=run_rows.header(run_id="a"))
+    head = run_rows.header(run_id="b", seed=8)
+    run_rows.write_run(long, [run_rows.start(), run_rows.tick(1)], run=head)
+    assert page_of(short, long).leads["comparison"] == (
+        "In the ticks that both have, the two runs agree in everything."
+    )

@@ -29,7 +29,7 @@ from simulation.errors import RunFileError, UsageError
 from simulation.runlog import RunFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from simulation.analysis.comparison import Comparison
@@ -135,7 +135,6 @@ def _other(files: Sequence[Path], infos: Sequence[RunInfo]) -> _Other:
     groups: dict[str, list[Path]] = {}
     for path, info in zip(files, infos, strict=True):
         groups.setdefault(_kind(info), []).append(path)
-    warnings = []
     complete = {path for path, info in zip(files, infos, strict=True) if info.status == "complete"}
     lacking = [each for each in groups.values() if not complete.intersection(each)]
     seeds: Sequence[RunMeasures] = ()
@@ -143,13 +142,27 @@ def _other(files: Sequence[Path], infos: Sequence[RunInfo]) -> _Other:
         group = make_group("A", files[0].name, groups[_kind(infos[0])])
         refuse_doubles([group])
         seeds = group.runs
-    compared = None
-    if len(groups) > 1 and not lacking:
-        compared = compare_groups(_called(groups, dict(zip(files, infos, strict=True))))
-    elif len(groups) > 1:
-        warnings.append("Groups are not compared: one of them has no finished run.")
+    compared, warnings = None, []
+    if len(groups) > 1:
+        warnings = list(_obstacles(lacking, files))
+        if not warnings:
+            compared = compare_groups(_called(groups, dict(zip(files, infos, strict=True))))
     pair = compare(files) if len(files) == _PAIR else None
     return _Other(seeds=seeds, groups=compared, pair=pair, warnings=warnings)
+
+
+def _obstacles(lacking: Sequence[Sequence[Path]], files: Sequence[Path]) -> Iterator[str]:
+    """Yield why groups cannot be compared. lacking: groups without a finished run."""
+    if lacking:
+        yield "Groups are not compared: one of them has no finished run."
+    elif not frozenset.intersection(*map(_targets, files)):
+        yield "Groups are not compared: their runs have no belief in common."
+
+
+def _targets(path: Path) -> frozenset[str]:
+    with RunFile.open(path) as run:
+        rows = run.query("SELECT DISTINCT target FROM initial_beliefs").rows
+    return frozenset(row[0] for row in rows)
 
 
 def _kind(info: RunInfo) -> str:

@@ -331,6 +331,8 @@ def _lines(
 def _pair_words(pair: Comparison) -> str:
     if pair.identical:
         return "The two runs are identical in everything that a run computes."
+    if not pair.common_personas or not pair.common_targets:
+        return "The two runs have no persona or no belief in common."
     if pair.divergence is None:
         return "In the ticks that both have, the two runs agree in everything."
     why = next((line for line in pair.summary() if line.startswith("Why: ")), "")
