@@ -355,6 +355,34 @@ class Living:
             del self.state[other]
 
 
+def what_views_say(run: Run) -> list[str]:
+    """`updated_tick` counts what was merged in; a path names the post even where a merge follows."""
+    latest: dict[int, int] = {}
+    paths: dict[tuple[int, int], Any] = {}
+    for tick, unit, kind, other, cause in run.rows(
+        "SELECT tick, unit_id, kind, other_unit_id, cause_post_id FROM unit_updates "
+        "ORDER BY tick, persona_id, step"
+    ):
+        if kind == "evidence":
+            latest[unit], paths[tick, unit] = tick, cause
+        elif kind == "merge":
+            latest[unit] = max(latest[unit], latest[other])
+        paths.setdefault((tick, unit), None)
+    views = {
+        "units": (dict(run.rows("SELECT unit_id, updated_tick FROM units")), latest),
+        "attitude_paths": (
+            {
+                (tick, unit): cause
+                for tick, unit, cause in run.rows(
+                    "SELECT tick, unit_id, cause_post_id FROM attitude_paths"
+                )
+            },
+            paths,
+        ),
+    }
+    return [f"view {name} says other things" for name, (is_, want) in views.items() if is_ != want]
+
+
 def what_merges_and_ends(run: Run) -> list[str]:
     """The best pair of an object first, until none is left; then idle, light, torn ones end."""
     changes: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
@@ -411,5 +439,6 @@ CHECKS: tuple[Check, ...] = (
     what_posts_say,
     what_turns_learn,
     how_units_stand,
+    what_views_say,
     what_merges_and_ends,
 )

@@ -12,8 +12,9 @@ import duckdb
 import numpy as np
 import pytest
 import run_rows
+from small import small
 
-from simulation import compare_by, compare_groups
+from simulation import compare_by, compare_groups, simulate
 from simulation.analysis import arms, groups
 from simulation.analysis.group_wording import p_value, spans
 from simulation.analysis.measures import RunMeasures, measure
@@ -476,3 +477,17 @@ def test_groups_of_one_name_are_numbered(tmp_path: Path) -> None:
     assert list(groups._named([first, [first, first], first])) == [
         str(first), f"{first} and 1 more", f"{first} (2)",
     ]  # fmt: skip
+
+
+def test_runs_with_nothing_in_common_are_refused(tmp_path: Path) -> None:
+    nobody = [
+        [
+            simulate(
+                small(population={"size": 0}, graph={"kind": "none"}, seed=seed),
+                out=tmp_path / name,
+            )
+        ]
+        for seed, name in ((1, "a.duckdb"), (2, "b.duckdb"))
+    ]
+    with pytest.raises(UsageError, match="neither a belief nor an action in common"):
+        compare_groups(nobody)

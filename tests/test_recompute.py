@@ -68,6 +68,7 @@ SPOILS = {
     "what_posts_say": "UPDATE evidence SET strength = strength - 0.01 WHERE tick = 9",
     "what_turns_learn": "UPDATE unit_updates SET strength = strength / 2 WHERE tick = 9",
     "how_units_stand": "UPDATE unit_updates SET positive = positive + 0.001 WHERE tick = 9",
+    "what_views_say": "UPDATE unit_updates SET cause_post_id = 999999 WHERE kind = 'merge'",
     "what_merges_and_ends": "DELETE FROM unit_updates WHERE kind = 'delete'",
 }
 

@@ -110,6 +110,10 @@ def _called(words: Sequence[Path | str]) -> str:
 def _compare(groups: Sequence[Group]) -> GroupComparison:
     every = [run for each in groups for run in each.runs]
     common = _common(groups, every)
+    if not common.measures:
+        raise UsageError(
+            "the runs have neither a belief nor an action in common: there is nothing to compare"
+        )
     contrasts = _corrected([_contrast(groups[0], other, common) for other in groups[1:]])
     return GroupComparison(
         arms=tuple(

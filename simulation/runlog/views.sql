@@ -512,7 +512,7 @@ COMMENT ON COLUMN persona_timeline.subject IS 'id of what it was about: post, st
 COMMENT ON COLUMN persona_timeline.value IS 'its number: feed score, recall score, importance or new belief; NULL for none';
 
 CREATE VIEW units AS
-WITH latest AS (
+WITH RECURSIVE latest AS (
     SELECT
         unit_id,
         arg_max(
@@ -536,6 +536,17 @@ WITH latest AS (
 merges AS (
     SELECT other_unit_id AS unit_id, tick AS merged_tick, unit_id AS merged_into
     FROM unit_updates WHERE kind = 'merge'
+),
+-- A unit answers for all that went into it, also by way of others.
+family AS (
+    SELECT merged_into AS unit_id, unit_id AS member FROM merges
+    UNION
+    SELECT merges.merged_into, family.member
+    FROM family JOIN merges ON merges.unit_id = family.unit_id
+),
+inherited AS (
+    SELECT family.unit_id, max(latest.updated_tick) AS updated_tick
+    FROM family JOIN latest ON latest.unit_id = family.member GROUP BY family.unit_id
 )
 SELECT
     unit_rows.unit_id,
@@ -552,7 +563,7 @@ SELECT
     state.summary,
     state.observations,
     created_tick,
-    updated_tick,
+    greatest(latest.updated_tick, inherited.updated_tick) AS updated_tick,
     CASE
         WHEN merged_tick IS NOT NULL THEN 'merged'
         WHEN deleted_tick IS NOT NULL THEN 'deleted'
@@ -561,7 +572,8 @@ SELECT
     merged_into
 FROM unit_rows
 JOIN latest ON latest.unit_id = unit_rows.unit_id
-LEFT JOIN merges ON merges.unit_id = unit_rows.unit_id;
+LEFT JOIN merges ON merges.unit_id = unit_rows.unit_id
+LEFT JOIN inherited ON inherited.unit_id = unit_rows.unit_id;
 COMMENT ON VIEW units IS 'Confidence-weighted memory units in their latest state: one row per unit, also of those that ended.';
 COMMENT ON COLUMN units.unit_id IS 'id of the unit';
 COMMENT ON COLUMN units.persona_id IS 'persona that holds it';
@@ -577,7 +589,7 @@ COMMENT ON COLUMN units.aspects IS 'sides that it answers for: its own, and thos
 COMMENT ON COLUMN units.summary IS 'the view in words';
 COMMENT ON COLUMN units.observations IS 'pieces of evidence so far, those of merged units included';
 COMMENT ON COLUMN units.created_tick IS 'tick of the first evidence';
-COMMENT ON COLUMN units.updated_tick IS 'tick of the latest evidence';
+COMMENT ON COLUMN units.updated_tick IS 'tick of the latest evidence, also of units that were merged into it';
 COMMENT ON COLUMN units.ended IS 'merged or deleted; NULL while it lives';
 COMMENT ON COLUMN units.ended_tick IS 'tick in which it ended; NULL while it lives';
 COMMENT ON COLUMN units.merged_into IS 'unit that took it over; NULL for none';
@@ -599,7 +611,7 @@ SELECT
         ELSE 'torn'
     END AS certainty,
     summary,
-    cause_post_id
+    max(cause_post_id) OVER (PARTITION BY tick, unit_updates.unit_id) AS cause_post_id
 FROM unit_updates
 JOIN unit_rows ON unit_rows.unit_id = unit_updates.unit_id
 QUALIFY row_number() OVER (PARTITION BY tick, unit_updates.unit_id ORDER BY step DESC) = 1;
@@ -615,4 +627,4 @@ COMMENT ON COLUMN attitude_paths.entropy IS 'belief entropy in bits, [0, log2(3)
 COMMENT ON COLUMN attitude_paths.weight IS 'weight of the evidence so far, > 0, capped';
 COMMENT ON COLUMN attitude_paths.certainty IS 'entropy in a word: certain below 0.6, mixed below 1.2, else torn';
 COMMENT ON COLUMN attitude_paths.summary IS 'the view in words';
-COMMENT ON COLUMN attitude_paths.cause_post_id IS 'post that counted most in the tick''s evidence; NULL where a deed, a merge or time alone did';
+COMMENT ON COLUMN attitude_paths.cause_post_id IS 'post that counted most in what the unit was told in the tick; NULL where a deed, a merge or time alone changed it';
