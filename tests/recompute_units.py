@@ -356,7 +356,7 @@ class Living:
 
 
 def what_views_say(run: Run) -> list[str]:
-    """`updated_tick` counts what was merged in; a path names the post where a merge follows, too."""
+    """`updated_tick` counts what was merged in; a path names its post before a merge, too."""
     latest: dict[int, int] = {}
     paths: dict[tuple[int, int], Any] = {}
     for tick, unit, kind, other, cause in run.rows(
