@@ -29,7 +29,7 @@ WHOLE: dict[str, Any] = {
     "reflection": {"interval_min": 2, "interval_spread": 2},
     "probes": {"every": 2, "share": 0.3},
 }
-"""Everything that asks a language model: turns, reflections, probes, appraisals, searches, extractions."""
+"""All that asks a language model: turns, reflections, probes, appraisals, searches, texts."""
 
 
 def described(model: Model | str, name: str, **changes: Any) -> dict[str, Any]:
