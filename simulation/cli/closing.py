@@ -202,6 +202,7 @@ def _file(summary: Summary) -> Iterator[str]:
 def _next(summary: Summary, again: Sequence[str], pair: tuple[str, str]) -> Iterator[str]:
     path, program = shlex.quote(summary.path), program_call()
     yield "Next"
+    yield f"  {program} report {path}"
     yield f"  {program} tables {path}"
     if summary.movers:
         yield f"  {program} sql {path} {_quoted(_story(summary.movers[0].persona_id))}"
