@@ -129,8 +129,10 @@ def _wanted(b: Book, row: tuple[Any, ...]) -> dict[Any, Any] | None:
     _, _, _, kind, parent, claim, stance, *_ = row
     if kind == "repost":
         return {row[:3]: (row[3], row[4]) for row in b.evidence[parent]}
-    if claim is None or stance == 0:
+    if claim is None:
         return {} if kind == "question" else None
+    if stance == 0:
+        return {}
     firm, size = 0.5 + 0.5 * abs(stance), b.weight[claim]
     found = {("claim", claim, b.side[claim]): (polarity_of(stance), firm)}
     if firm * abs(size) >= FAINT:

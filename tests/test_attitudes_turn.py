@@ -347,7 +347,7 @@ def test_what_a_model_says_in_vain_is_told_and_never_stops_the_run(answer: str, 
         assert evidence is None
 
 
-def test_two_pieces_about_one_side_become_one() -> None:
+def test_what_a_model_says_twice_of_one_side_counts_once() -> None:
     twice = json.dumps(
         {
             "evidence": json.loads(piece())["evidence"]
@@ -358,7 +358,7 @@ def test_two_pieces_about_one_side_become_one() -> None:
     assert evidence is not None
     told = evidence.columns()
     assert list(told["negative"]) == [0.75]
-    assert list(told["strength"]) == [0.96]
+    assert list(told["strength"]) == [0.8]
 
 
 def test_a_text_about_no_claim_is_read_by_its_words(tmp_path: Path) -> None:
@@ -374,6 +374,18 @@ def test_a_text_about_no_claim_is_read_by_its_words(tmp_path: Path) -> None:
     assert [row[:2] for row in told] == [("brand", "value")]
     assert told[0][2] > 0.5
     assert "terrible value" in told[0][3]
+
+
+def test_who_is_undecided_about_a_claim_says_nothing(tmp_path: Path) -> None:
+    run = simulate(
+        small(
+            stimuli=[said("I'd like to see proof that Bolt tastes good.", claim="C2", stance=0.0)],
+            horizon=1,
+            population={"size": 20, "activity": 1.0},
+        ),
+        out=tmp_path / "run.duckdb",
+    )
+    assert rows(run, "SELECT * FROM evidence WHERE post_id = 0") == []
 
 
 ODD = "'; DROP TABLE units; -- \u202e{0}%s\"<script>"

@@ -85,7 +85,8 @@ def test_what_the_persona_has_settled_is_put_before_its_model(path: Path) -> Non
     assert 1 <= len(views) <= 5
     assert any(view.startswith("Bolt, ") for view in views)
     by_rule = interview(path, "p0003", "How do you feel about Bolt?", by_rule=True)
-    assert f"What has settled in me: {views[0]}" in by_rule.answer
+    own = next(view for view in views if view.startswith("Bolt"))
+    assert f"What I have come to feel: {own}" in by_rule.answer
 
 
 # As of a tick

@@ -77,12 +77,17 @@ def test_settings_are_compared_with_intervals_over_their_seeds(tmp_path: Path) -
     page = page_of(*first, *second)
     lead = page.leads["comparison"]
     assert lead.startswith("At tick 1 B differs from A most in C1, by +0.10 (95")
-    assert "No difference is beyond what seeds do by chance." in lead  # three pairs cannot show it
+    assert (
+        "with 3 pairs of runs the smallest p is 1/4, and no difference, however large, reaches "
+        ".05; run 8 pairs. A hint, no more: intervals of their own leave out zero for C1." in lead
+    )
+    assert "No difference is" not in page.text
     who = page.figure("comparison", "What is compared")
     assert who.says == "2 groups of runs. They differ in recall.mode (product and random)."
     assert who.tables[0][1] == ["A", "recall.mode=product", "3", "1, 2, 3", "–"]  # noqa: RUF001 - the dash of an empty cell
     figure = page.figure("comparison", "Differences")
-    assert "1 of 4 intervals leave out zero." in figure.says
+    assert "1 of 4 intervals leave out zero; each stands alone" in figure.says
+    assert "With so few seeds no p can reach .05: here p says nothing." in figure.text
     row = next(row for row in figure.tables[0] if row[1] == "C1")
     assert row[0] == "B minus A"
     assert float(row[6]) < float(row[5]) < float(row[7])
@@ -93,7 +98,23 @@ def test_enough_seeds_show_a_difference_beyond_chance(tmp_path: Path) -> None:
     values = [0.5 + 0.01 * i for i in range(1, 7)]
     first = arm(tmp_path, "product", values)
     second = arm(tmp_path, "random", [value + 0.3 + 0.002 * value for value in values])
-    assert "Beyond what seeds do by chance: C1." in page_of(*first, *second).leads["comparison"]
+    page = page_of(*first, *second)
+    assert "Beyond what seeds do by chance: C1." in page.leads["comparison"]
+    assert "here p says nothing" not in page.text
+
+
+def test_what_is_not_told_apart_is_never_called_alike(tmp_path: Path) -> None:
+    first = arm(tmp_path, "product", [0.6 + 0.01 * i for i in range(9)])
+    other = arm(tmp_path, "random", [0.8 - 0.05 * i for i in range(9)])
+    lead = page_of(*first, *other).leads["comparison"]
+    assert "Nothing is told apart from the chance of the seeds, which does not show" in lead
+
+
+def test_few_seeds_without_a_clear_interval_give_no_hint(tmp_path: Path) -> None:
+    first = arm(tmp_path, "product", (0.6, 0.7, 0.6))
+    lead = page_of(*first, *arm(tmp_path, "random", (0.9, 0.5, 0.8))).leads["comparison"]
+    assert "however large, reaches .05; run 8 pairs." in lead
+    assert "A hint" not in lead
 
 
 def test_a_single_run_per_setting_has_a_difference_and_no_interval(tmp_path: Path) -> None:
@@ -105,7 +126,7 @@ def test_a_single_run_per_setting_has_a_difference_and_no_interval(tmp_path: Pat
     )
     assert "so there is no interval" in page.figure("comparison", "Differences").says
     same = page_of(*arm(tmp_path / "a", "product", (0.6,)), *arm(tmp_path / "b", "random", (0.6,)))
-    assert "no mean differs between A and B" in same.leads["comparison"]
+    assert "the means of A and B agree to two digits" in same.leads["comparison"]
 
 
 def test_many_settings_that_differ_are_counted_in_words_and_listed(tmp_path: Path) -> None:
@@ -126,7 +147,10 @@ def test_a_fork_shows_how_the_difference_went_through_the_graph(tmp_path: Path) 
     page = page_of(parent, child)
     figure = page.figure("comparison", "How the difference went")
     assert figure.says.startswith("The same people with the same chance: the change had reached")
-    assert "The two runs part at tick" in page.leads["comparison"]
+    lead = page.leads["comparison"]
+    assert "The two runs part at tick" in lead
+    assert "every difference follows from what was set" in lead
+    assert "cannot be told from chance" not in page.text
     again = page_of(child)
     commands = again.figure("method", "Run it again").tables[0]
     assert commands[2][1].startswith("simulation fork PARENT --at 3 --set rule.influence=0.6")

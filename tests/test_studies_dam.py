@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from simulation.cli.app import execute
 from simulation.encoders import EncoderSpec, load
+from simulation.studies import dam
 from simulation.studies.dam import (
     growth,
     own,
@@ -304,3 +306,22 @@ def _short(cell: str) -> str:
         return f"{float(cell):.3f}" if "." in cell else cell
     except ValueError:
         return cell
+
+
+def test_a_folder_that_cannot_be_written_is_told_at_once_and_nothing_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert execute(["study", "dam", "--quick", "--out", str(blocked / "out")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+    def full(folder: Path, **_: object) -> str:
+        folder.mkdir(parents=True)
+        (folder / "half.csv").write_text("1")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(dam, "run", full)
+    assert execute(["study", "dam", "--quick", "--out", str(tmp_path / "new" / "out")]) == 2
+    assert "No space left on device; nothing is left of it" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()

@@ -4,15 +4,21 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from simulation.cli.options import debug_option, examples, refuse_existing
 from simulation.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +99,33 @@ def command(*, name: str, quick: bool, data: Path | None, out: Path | None) -> N
     refuse_existing(folder)
     click.echo(f"{name}: {study.working}{'' if quick else f', {study.minutes}'} …", err=True)
     run = import_module(study.module).run
-    click.echo(run(folder, quick=quick, data=data))
+    with _whole(folder):
+        click.echo(run(folder, quick=quick, data=data))
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[None]:
+    """Find out at once whether a folder can be written, and leave no half of it behind.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    missing = [part for part in (folder, *folder.parents) if not part.exists()]
+    try:
+        folder.mkdir(parents=True)
+        folder.rmdir()
+        yield
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        for part in missing[1:]:
+            with suppress(OSError):
+                part.rmdir()
+        if isinstance(error, OSError):
+            why = error.strerror or str(error)
+            raise UsageError(
+                f"{folder} cannot be written: {why}; nothing is left of it"
+            ) from error
+        raise
 
 
 def _free_folder(name: str) -> Path:

@@ -128,7 +128,8 @@ def answer_by_rule(requests: InterviewRequests) -> InterviewReplies:
 
     A question that the persona's attributes answer gets that answer. Any other gets what it
     believes of the claims and dimensions that the question names (all of the proposition where it
-    names none), the first thing that comes to its mind, and what it has settled that is nearest.
+    names none), the first thing that comes to its mind, and what it has settled about the
+    proposition that is nearest to the question.
     """
     overall = appeal(requests.cast, requests.beliefs).tolist()
     answers = [_answer(requests, i, overall[i]) for i in range(len(requests))]
@@ -152,9 +153,9 @@ def _answer(requests: InterviewRequests, i: int, overall: float) -> str:
     memories = requests.memories(i)
     if memories:
         parts.append(f"I remember: {memories[0][0]}")
-    settled = requests.attitudes(i)
-    if settled:
-        parts.append(f"What has settled in me: {settled[0]}")
+    own = [view for view in requests.attitudes(i) if view.partition(": ")[0] not in cast.ids]
+    if own:  # about the brand or a claim, not about somebody
+        parts.append(f"What I have come to feel: {own[0]}")
     return " ".join(parts)[:MAX_ANSWER]
 
 

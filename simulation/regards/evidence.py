@@ -68,14 +68,15 @@ class Pieces:
         return Pieces(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
 
-def combined(pieces: Pieces, key: IntArray) -> Pieces:
+def combined(pieces: Pieces, key: IntArray, *, repeated: bool = False) -> Pieces:
     """Return one piece per distinct key, by rising key, in thousandths; what is too faint is gone.
 
     Strength 1 - product of (1 - S), which stays in [0, 1] whatever comes together; polarity the
     mean weighted by S; cause and summary those of the piece with the largest S |p+ - p-|, of
     equals the first.
 
-    key: (N,), what of the pieces belongs together.
+    key: (N,), what of the pieces belongs together.  repeated: one text says all of a key, so its
+    strength is the largest S.
     """
     order = np.argsort(key, kind="stable")
     ranked, pieces = key[order], pieces.take(order)
@@ -91,12 +92,17 @@ def combined(pieces: Pieces, key: IntArray) -> Pieces:
     ]
     weight = strength * np.abs(polarity[:, 0] - polarity[:, 1])
     first = np.lexsort((np.arange(len(group)), -weight, group))[starts]
+    both = (
+        np.maximum.reduceat(strength, starts)
+        if repeated
+        else 1.0 - np.multiply.reduceat(1.0 - strength, starts)
+    )
     whole = Pieces(
         owner=pieces.owner[starts],
         object=pieces.object[starts],
         aspect=pieces.aspect[starts],
         polarity=thousandths(np.stack(mean, axis=1)),
-        strength=np.rint((1.0 - np.multiply.reduceat(1.0 - strength, starts)) * _PARTS) / _PARTS,
+        strength=np.rint(both * _PARTS) / _PARTS,
         cause=pieces.cause[first],
         summary=pieces.summary[first],
     )

@@ -48,13 +48,13 @@ class Said:
     def add(self, pieces: Pieces) -> Pieces:
         """Add the evidence in new posts, all of them later than those before; return it as kept.
 
-        Several pieces about one side become one (`combined`).
+        What a post says several times of one side counts once (`combined`).
         """
         side = pieces.object * 256 + pieces.aspect
         order = np.lexsort((side, pieces.owner))
         ranked = pieces.take(order)
         new = np.r_[True, (np.diff(ranked.owner) != 0) | (np.diff(side[order]) != 0)]
-        kept = combined(ranked, np.cumsum(new[: len(ranked)]))
+        kept = combined(ranked, np.cumsum(new[: len(ranked)]), repeated=True)
         self.pieces = Pieces.joined([self.pieces, kept])
         return kept
 

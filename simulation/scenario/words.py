@@ -115,7 +115,10 @@ def _string(schema: Schema) -> str:
 
 
 def _array(schema: Schema) -> str:
-    least = "a list of at least one: " if schema.get("minItems") else "a list, each item "
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    if least and most:
+        return f"a list of {least:,} to {most:,}: " + phrase(schema.get("items", {}))
+    least = "a list of at least one: " if least else "a list, each item "
     return least + phrase(schema.get("items", {}))
 
 

@@ -87,9 +87,9 @@ def _claim_name(regards: Regards, index: int) -> str:
 
 
 def _about_no_claim(world: World, posts: IntArray, kind: IntArray) -> BoolArray:
-    """Return which posts state something that no claim's stance says, (N,)."""
-    says = (world.posts.integers("claim")[posts] >= 0) & (world.posts.floats("stance")[posts] != 0)
-    return np.asarray(~says & (kind != KIND_CODE["question"]))
+    """Return which posts state something that is about no claim, (N,)."""
+    about_none = world.posts.integers("claim")[posts] < 0
+    return np.asarray(about_none & (kind != KIND_CODE["question"]))
 
 
 def _author(world: World, post: int) -> str | None:
@@ -100,7 +100,7 @@ def _author(world: World, post: int) -> str | None:
 def _by_stance(world: World, regards: Regards, posts: IntArray) -> Pieces:
     """Return what posts about claims say: of the claim, and of the brand, each on one side.
 
-    The side is the dimension that the claim moves most.
+    The side is the dimension that the claim moves most. Who is undecided says nothing.
     """
     claim = world.posts.integers("claim")[posts]
     stance = world.posts.floats("stance")[posts]

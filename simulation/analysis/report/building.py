@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from simulation.analysis.comparison import Comparison
     from simulation.analysis.group_comparison import GroupComparison
     from simulation.analysis.measures import RunMeasures
+    from simulation.analysis.report.contrast import Kin
     from simulation.analysis.report.parts import Section
     from simulation.runlog import RunInfo
 
@@ -48,11 +49,13 @@ class _Other:
     """What the page says of more than one run.
 
     seeds: finished runs that differ from the first in their seed alone, the first among them.
+    kin: path of each run: its id and, of a fork, that of the run it was forked from.
     """
 
     seeds: Sequence[RunMeasures] = ()
     groups: GroupComparison | None = None
     pair: Comparison | None = None
+    kin: Kin = field(default_factory=dict)
     warnings: Sequence[str] = field(default_factory=list)
 
 
@@ -90,7 +93,7 @@ def _document(
     more = f" and {many(len(files) - 1, 'more run')}" if len(files) > 1 else ""
     found: list[Section | None] = [
         headline(source, other.seeds),
-        comparison(source, other.groups, other.pair),
+        comparison(source, other.groups, other.pair, other.kin),
         paths(source, other.seeds),
         flips(source),
         actions(source),
@@ -148,7 +151,13 @@ def _other(files: Sequence[Path], infos: Sequence[RunInfo]) -> _Other:
         if not warnings:
             compared = compare_groups(_called(groups, dict(zip(files, infos, strict=True))))
     pair = compare(files) if len(files) == _PAIR else None
-    return _Other(seeds=seeds, groups=compared, pair=pair, warnings=warnings)
+    kin = {str(path): _kin(info) for path, info in zip(files, infos, strict=True)}
+    return _Other(seeds=seeds, groups=compared, pair=pair, kin=kin, warnings=warnings)
+
+
+def _kin(info: RunInfo) -> frozenset[str]:
+    ids = (info.header.run_id, info.header.parent_run_id)
+    return frozenset(each for each in ids if each is not None)
 
 
 def _obstacles(lacking: Sequence[Sequence[Path]], files: Sequence[Path]) -> Iterator[str]:
