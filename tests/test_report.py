@@ -270,6 +270,23 @@ def test_what_won_and_lost_a_claim_is_named(tmp_path: Path) -> None:
     assert drift.tables[1][1] == ["2", "p3", "How old are you?", "40", "12"]
 
 
+def test_the_largest_changes_are_those_of_a_tick_with_both_phases(tmp_path: Path) -> None:
+    changes = [
+        run_rows.change("p1", "C1", 0.9, 0.6, phase="turn"),
+        run_rows.change("p1", "C1", 0.6, 0.55, phase="reflection"),
+        run_rows.change("p2", "C1", 0.45, 0.7, phase="turn"),
+        run_rows.change("p2", "C1", 0.7, 0.7, phase="reflection"),
+    ]
+    start = run_rows.start(beliefs={("p1", "C1"): 0.9, ("p2", "C1"): 0.45})
+    figure = told(tmp_path, [start, run_rows.tick(1, changes=changes)]).figure("flips", "Which")
+    assert figure.captions[1].startswith("The 5 largest changes within a tick, whether they")
+    rows = [row[1:8] for row in figure.tables[1][1:]]
+    assert rows == [
+        ["p1", "C1", "-0.350", "0.900", "0.550", "no", "both"],
+        ["p2", "C1", "0.250", "0.450", "0.700", "yes", "turn"],
+    ]
+
+
 def test_a_file_that_is_no_run_or_holds_no_tick_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunFileError, match="does not exist"):
         report([tmp_path / "none.duckdb"])

@@ -79,9 +79,14 @@ def test_settings_are_compared_with_intervals_over_their_seeds(tmp_path: Path) -
     assert lead.startswith("At tick 1 B differs from A most in C1, by +0.10 (95")
     assert (
         "with 3 pairs of runs the smallest p is 1/4, and no difference, however large, reaches "
-        ".05; run 8 pairs. A hint, no more: intervals of their own leave out zero for C1." in lead
+        ".05; run 6 pairs. A hint, no more: intervals of their own leave out zero for C1." in lead
     )
     assert "No difference is" not in page.text
+    assert page.leads["headline"].startswith(
+        "This page compares A (recall.mode=product) and B (recall.mode=random). "
+        "At tick 1 B differs from A most in C1, by +0.10"
+    )
+    assert "Of the first run, in group A: 3 personas" in page.leads["headline"]
     who = page.figure("comparison", "What is compared")
     assert who.says == "2 groups of runs. They differ in recall.mode (product and random)."
     assert who.tables[0][1] == ["A", "recall.mode=product", "3", "1, 2, 3", "–"]  # noqa: RUF001 - the dash of an empty cell
@@ -113,7 +118,7 @@ def test_what_is_not_told_apart_is_never_called_alike(tmp_path: Path) -> None:
 def test_few_seeds_without_a_clear_interval_give_no_hint(tmp_path: Path) -> None:
     first = arm(tmp_path, "product", (0.6, 0.7, 0.6))
     lead = page_of(*first, *arm(tmp_path, "random", (0.9, 0.5, 0.8))).leads["comparison"]
-    assert "however large, reaches .05; run 8 pairs." in lead
+    assert "however large, reaches .05; run 6 pairs." in lead
     assert "A hint" not in lead
 
 
@@ -135,8 +140,10 @@ def test_many_settings_that_differ_are_counted_in_words_and_listed(tmp_path: Pat
         written(tmp_path / f"{i}.duckdb", 1, 0.6 + i / 10, parameters=each)
         for i, each in enumerate(settings)
     ]
-    figure = page_of(*files).figure("comparison", "What is compared")
+    page = page_of(*files)
+    figure = page.figure("comparison", "What is compared")
     assert "They differ in 50 settings." in figure.says
+    assert "They differ in 50 settings." in page.leads["headline"]
     assert len(figure.tables[1]) == 41
     assert "10 more are left out." in figure.text
 
@@ -154,6 +161,58 @@ def test_a_fork_shows_how_the_difference_went_through_the_graph(tmp_path: Path) 
     again = page_of(child)
     commands = again.figure("method", "Run it again").tables[0]
     assert commands[2][1].startswith("simulation fork PARENT --at 3 --set rule.influence=0.6")
+
+
+def test_a_fork_that_language_models_answered_is_not_free_of_chance(tmp_path: Path) -> None:
+    forks = [
+        written(
+            tmp_path / f"{after}.duckdb",
+            1,
+            after,
+            parameters={"x": after},
+            parent_run_id="parent",
+            forked_at_tick=0,
+        )
+        for after in (0.7, 0.9)
+    ]
+    assert "every difference follows from what was set" in page_of(*forks).leads["comparison"]
+    columns = (
+        "call_id, tick, purpose, attempt, provider, model, request_sha256, input_tokens, "
+        "output_tokens, cost_usd, attempts, billed, unconfirmed_usd, unconfirmed_tokens, outcome"
+    )
+    write_rows(
+        forks[1],
+        f"INSERT INTO model_calls ({columns}) VALUES "
+        "(1, 1, 'turn', 1, 'openai', 'gpt', 'x', 100, 10, 0.5, 1, 1, 0, 0, 'ok')",
+    )
+    assert "With a single run in either this" in page_of(*forks).leads["comparison"]
+
+
+def test_means_say_over_whom_they_are_where_two_runs_have_other_personas(tmp_path: Path) -> None:
+    files = []
+    for name, personas in (("a", ("p1", "p2")), ("b", ("p1", "p2", "p3"))):
+        files.append(tmp_path / f"{name}.duckdb")
+        moved = run_rows.tick(1, changes=[run_rows.change("p1", "C1", 0.5, 0.6)])
+        run_rows.write_run(
+            files[-1],
+            [run_rows.start(personas=personas, beliefs={("p3", "C1"): 0.9}), moved],
+            run=run_rows.header(run_id=name, horizon=1, parameters={"size": len(personas)}),
+        )
+    page = page_of(*files)
+    over_all = page.figure("comparison", "Differences")
+    assert "over all personas of each run: 2 in A, 3 in B." in over_all.says
+    common = page.figure("comparison", "Where the two runs part")
+    assert "Means here are over the 2 personas that both runs have" in common.says
+    assert common.captions[0] == "Means at tick 1 over the 2 personas that both runs have"
+    alike = page_of(*arm(tmp_path, "product", (0.6,)), *arm(tmp_path, "random", (0.9,)))
+    assert "over all personas of each run" not in alike.text
+
+
+def test_more_groups_than_a_sentence_holds_are_counted(tmp_path: Path) -> None:
+    files = [
+        written(tmp_path / f"{i}.duckdb", 1, 0.5 + i / 20, parameters={"x": i}) for i in range(6)
+    ]
+    assert "2 more groups below." in page_of(*files).leads["headline"]
 
 
 def test_the_same_run_twice_is_one_and_a_copy_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from simulation.analysis.gathering import gathered
 from simulation.analysis.groups import compare_groups
 from simulation.analysis.report.actions import actions
 from simulation.analysis.report.comparison import comparison
+from simulation.analysis.report.contrast import in_short
 from simulation.analysis.report.flips import flips
 from simulation.analysis.report.headline import headline
 from simulation.analysis.report.memory import memory
@@ -92,7 +93,7 @@ def _document(
     names = [path.name for path in files]
     more = f" and {many(len(files) - 1, 'more run')}" if len(files) > 1 else ""
     found: list[Section | None] = [
-        headline(source, other.seeds),
+        headline(source, other.seeds, in_short(other.groups, other.kin) if other.groups else ""),
         comparison(source, other.groups, other.pair, other.kin),
         paths(source, other.seeds),
         flips(source),
@@ -151,11 +152,15 @@ def _other(files: Sequence[Path], infos: Sequence[RunInfo]) -> _Other:
         if not warnings:
             compared = compare_groups(_called(groups, dict(zip(files, infos, strict=True))))
     pair = compare(files) if len(files) == _PAIR else None
-    kin = {str(path): _kin(info) for path, info in zip(files, infos, strict=True)}
+    kin = {str(path): _kin(path, info) for path, info in zip(files, infos, strict=True)}
     return _Other(seeds=seeds, groups=compared, pair=pair, kin=kin, warnings=warnings)
 
 
-def _kin(info: RunInfo) -> frozenset[str]:
+def _kin(path: Path, info: RunInfo) -> frozenset[str]:
+    """Return its ids; none where a language model was asked, which may answer otherwise anew."""
+    with RunFile.open(path) as run:
+        if run.query("SELECT count(*) FROM model_calls").rows[0][0]:
+            return frozenset()
     ids = (info.header.run_id, info.header.parent_run_id)
     return frozenset(each for each in ids if each is not None)
 

@@ -41,7 +41,7 @@ def comparison(
     figures = []
     said = []
     if groups is not None:
-        figures += [_who(groups), _differences(source, groups), _paths(source, groups)]
+        figures += [_who(groups), _differences(source, groups, pair), _paths(source, groups)]
         said += [wording.words(groups, contrast, kin) for contrast in groups.contrasts]
     if pair is not None:
         figures += [_apart(pair)]
@@ -96,7 +96,22 @@ def _who(groups: GroupComparison) -> Figure:
     )
 
 
-def _differences(source: Source, groups: GroupComparison) -> Figure:
+def _whose(pair: Comparison | None) -> tuple[str, str]:
+    """Return whose means stand in the differences and whose where two runs part, if not the same.
+
+    The first are over all personas of each run, the second over those that both runs have.
+    """
+    if pair is None or not any(side.only_personas for side in pair.sides):
+        return "", ""
+    common = pair.common_personas
+    first, second = (common + len(side.only_personas) for side in pair.sides)
+    return (
+        f" Means are over all personas of each run: {first:,} in A, {second:,} in B.",
+        f" over the {many(common, 'persona')} that both runs have",
+    )
+
+
+def _differences(source: Source, groups: GroupComparison, pair: Comparison | None) -> Figure:
     rows = [
         {
             "contrast": f"{contrast.arms[1]} minus {contrast.arms[0]}",
@@ -133,7 +148,7 @@ def _differences(source: Source, groups: GroupComparison) -> Figure:
         rows=[tuple(row.values()) for row in rows],
         note=_differences_note(groups),
     )
-    sentence = _forest_words(groups)
+    sentence = f"{_forest_words(groups)}{_whose(pair)[0]}"
     return Figure(
         title="Differences with their intervals",
         sentence=sentence,
@@ -316,7 +331,8 @@ def _without_folders(pair: Comparison) -> list[str]:
     lines = pair.summary()
     for side in sorted(pair.sides, key=lambda side: -len(side.path)):
         lines = [line.replace(side.path, Path(side.path).name) for line in lines]
-    return lines
+    means = f"Mean beliefs after tick {pair.common_ticks}"
+    return [line.replace(means, f"{means}{_whose(pair)[1]}", 1) for line in lines]
 
 
 def _apart(pair: Comparison) -> Figure:
@@ -325,13 +341,15 @@ def _apart(pair: Comparison) -> Figure:
         for letter, side in zip("AB", pair.sides, strict=True)
     ]
     last = [each for each in pair.means if each.tick == pair.common_ticks]
+    whose = _whose(pair)[1]
+    note = f" Means here are{whose}, and so may differ from those over all." if whose else ""
     return Figure(
         title="Where the two runs part",
-        sentence=f"{listed(names)}. In words, as simulation compare says it:",
+        sentence=f"{listed(names)}.{note} In words, as simulation compare says it:",
         lines=_without_folders(pair),
         tables=[
             Table(
-                caption=f"Means at tick {pair.common_ticks}",
+                caption=f"Means at tick {pair.common_ticks}{whose}",
                 columns=("belief", "first", "second", "difference"),
                 rows=[(each.target, *each.means, each.difference) for each in last],
             ),

@@ -56,9 +56,14 @@ LIMIT 10
 
 _LARGEST = """
 SELECT
-    tick, persona_id, claim_id, before, after, change, phase,
+    tick, persona_id, claim_id, change, before, after, crossed AS crossed_one_half,
+    CASE WHEN moves > 1 THEN 'both' ELSE phase END AS phase,
     cause_author AS after_whom, cause_text AS after_what
-FROM claim_flips ORDER BY abs(change) DESC, tick, persona_id, claim_id LIMIT 5
+FROM claim_flips JOIN (
+    SELECT tick, persona_id, target AS claim_id, count(*) FILTER (before <> after) AS moves
+    FROM belief_changes GROUP BY ALL
+) USING (tick, persona_id, claim_id)
+ORDER BY abs(change) DESC, tick, persona_id, claim_id LIMIT 5
 """
 
 
@@ -106,7 +111,7 @@ def _by_tick(source: Source, claims: Sequence[dict[str, Any]], sql: str) -> Figu
     )
     table = Table(
         caption="Crossings of one half over all ticks, by claim",
-        columns=("claim", "text", "won", "lost", "jumps of more than 0.3", "personas"),
+        columns=("claim", "text", "won", "lost", "jumps of more than 0.3 in a tick", "personas"),
         rows=[tuple(row.values()) for row in claims],
     )
     hidden = len(order) - len(names)
@@ -145,7 +150,11 @@ def _by_post(source: Source) -> Figure:
         sentence=_posts_words(answer.dicts()),
         tables=[
             answer.table("The 10 causes of the most crossings: what moved the credence most then"),
-            largest.table("The 5 largest single changes, each with the post behind it"),
+            largest.table(
+                "The 5 largest changes within a tick, whether they crossed one half or not. "
+                "Phase: turn, reflection or both, one after the other; the post is that of the "
+                "larger."
+            ),
         ],
         sql=[answer.sql, largest.sql],
         open_table=True,

@@ -47,17 +47,24 @@ _MOST = 0.5  # share of personas from which on their start at one half needs a w
 _SEEDS = "SELECT seed, target, tick, avg(belief) FROM beliefs, run GROUP BY ALL ORDER BY ALL"
 
 
-def headline(source: Source, seeds: Sequence[RunMeasures]) -> Section:
-    """Return the section. seeds: finished runs that differ from this one in their seed alone."""
+def headline(source: Source, seeds: Sequence[RunMeasures], compared: str = "") -> Section:
+    """Return the section.
+
+    seeds: finished runs that differ from this one in their seed alone.  compared: what a page that
+    compares groups of runs finds, which is then what it is about; "" for none.
+    """
     shifts = source.ask(_SHIFTS.format(last=source.last))
     rows = sorted(shifts.dicts(), key=lambda row: source.order(row["target"]))
     figures = [_changed(source, shifts, rows)]
     if len(seeds) > 1:
         figures.append(_spread(source, seeds))
+    told = [_asked(source), _moved(source, rows), _sure(source, rows, seeds)]
+    if compared:
+        told = [compared, "Of the first run, in group A:", *told]
     return Section(
         name="headline",
         title="In short",
-        sentence=" ".join((_asked(source), _moved(source, rows), _sure(source, rows, seeds))),
+        sentence=" ".join(told),
         figures=[*figures, _size(source)],
     )
 
