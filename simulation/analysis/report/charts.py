@@ -20,6 +20,7 @@ SERIES = [f"var(--series-{number})" for number in range(1, 9)]
 """Colours for up to eight names, after Okabe & Ito (2008), lighter in the dark."""
 
 _SPEC: Spec = {"width": "container"}
+_LEAST = 0.1  # of a belief, that an axis spans
 
 
 def chart(rows: Sequence[Mapping[str, Any]], *, height: int | Spec = 220, **parts: Any) -> Spec:
@@ -50,6 +51,19 @@ def belief_axis(name: str, title: str | None = "belief", **more: Any) -> Spec:
     return number(name, title, scale={"domain": [0, 1]}, axis=axis, **more)
 
 
+def near_axis(name: str, title: str | None, values: Sequence[float]) -> Spec:
+    """Return the y axis of means that lie close together: as far as they go, and a little more.
+
+    values: all that is drawn, in [0, 1].  The axis spans at least a tenth, so that what is next
+    to nothing does not look like much.
+    """
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    spare = max(0.05 * (high - low), (_LEAST - (high - low)) / 2)
+    domain = [max(0.0, low - spare), min(1.0, high + spare)]
+    scale = {"domain": domain, "nice": True, "zero": False}
+    return number(name, title, scale=scale, axis={"format": ".3~f", "tickCount": 5})
+
+
 def share_axis(name: str, title: str | None, **more: Any) -> Spec:
     """Return the y axis of a share, in percent."""
     return number(name, title, axis={"format": ".0%", "tickCount": 5}, **more)
@@ -57,7 +71,8 @@ def share_axis(name: str, title: str | None, **more: Any) -> Spec:
 
 def change_axis(name: str, title: str | None) -> Spec:
     """Return the x axis of a change or a difference, with its sign."""
-    return number(name, title, axis={"format": "+.3~f", "tickCount": 5})
+    label = "abs(datum.value) < 1e-9 ? '0' : format(datum.value, '+.3~f')"  # zero has no sign
+    return number(name, title, axis={"labelExpr": label, "tickCount": 5})
 
 
 def colour(name: str, names: Sequence[str], title: str | None = None) -> Spec:

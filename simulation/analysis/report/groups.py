@@ -223,6 +223,7 @@ def _heat(source: Source, rows: Sequence[dict[str, Any]], attributes: Sequence[s
                 signal="attribute",
                 label="Attribute",
                 options=[(name, name) for name in attributes],
+                start=attributes[0],
             )
         ],
     )

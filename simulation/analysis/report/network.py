@@ -49,7 +49,7 @@ WHERE {ticks}
 GROUP BY ALL ORDER BY ALL
 """
 
-# Whether those who follow each other believe alike: the correlation over all follows of a tick.
+# Whether a persona and those it follows believe alike: the correlation over all follows.
 _ALIKE = """
 SELECT
     one.target,
@@ -100,8 +100,8 @@ def _sentence(source: Source, follows: Sequence[dict[str, Any]], found: Communit
     made = sum(row["created"] > 0 for row in follows)
     many_of = [each for each in found.members if len(each) > 1]
     return (
-        f"{many(source.personas, 'persona')} follow each other {ties:,} times; {made:,} of those "
-        f"ties were made during the run. They fall into "
+        f"{many(source.personas, 'persona')} and {many(ties, 'follow')}, each from one persona to "
+        f"another; {made:,} ties were made during the run. The personas fall into "
         f"{many(len(many_of), 'community', 'communities')}, and {percent(found.inside)} of ties "
         f"stay inside one (modularity {found.modularity:.2f})."
     )
@@ -135,6 +135,7 @@ def _graph(
                         signal="belief",
                         label="Belief",
                         options=[(str(i), each.label) for i, each in enumerate(source.targets)],
+                        start=_first(source),
                     ),
                     Slider(signal="tick", label="Tick", values=source.ticks, start=source.last),
                 ],
@@ -147,6 +148,11 @@ def _graph(
             "by networkx from these rows with a fixed seed; closeness in the picture is no number."
         ),
     )
+
+
+def _first(source: Source) -> str:
+    """Return the place of the belief that the picture begins with."""
+    return str(source.order(source.most_moved)) if source.targets else ""
 
 
 def _nodes_table(
@@ -198,7 +204,7 @@ def _picture(
     return charts.chart(
         plain,
         height=460,
-        params=[charts.signal("tick", source.last), charts.signal("belief", "0")],
+        params=[charts.signal("tick", source.last), charts.signal("belief", _first(source))],
         layer=[
             {
                 "data": {"values": lines},
@@ -299,9 +305,9 @@ def _agreement(source: Source, rows: Sequence[dict[str, Any]], sql: str) -> Figu
         end, start, label = max(known, key=lambda each: each[0])
         before = "cannot be known at" if start is None else f"was {plain(start)} at"
         sentence = (
-            f"Those who follow each other agree most about {source.named(label)}: the correlation "
-            f"of their beliefs is {plain(end)} at the end and {before} the start (0: no more "
-            "than strangers)."
+            f"A persona and those it follows agree most about {source.named(label)}: the "
+            f"correlation of their beliefs is {plain(end)} at the end and {before} the start (0: "
+            "no more than strangers)."
         )
     else:
         sentence = (

@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from simulation.analysis.report.glossary import WORDS
 from simulation.analysis.report.markup import Html, element, joined, script_json, trusted
 from simulation.analysis.report.numbers import cell
 from simulation.analysis.report.parts import Slider
@@ -115,7 +116,16 @@ def _main(document: Document, body: Html) -> Html:
             class_="warning",
         ),
     )
-    return element("main", warnings, plain, body, id="report", tabindex="-1")
+    return element("main", warnings, plain, _words(), body, id="report", tabindex="-1")
+
+
+def _words() -> Html:
+    told = [
+        joined(element("dt", word), element("dd", _kept(means))) for word, means in WORDS.items()
+    ]
+    return element(
+        "details", element("summary", "Words used"), element("dl", told), class_="words"
+    )
 
 
 def _footer() -> Html:
@@ -228,8 +238,18 @@ def _control(control: Slider | Choice, name: str) -> Html:
     label = element("label", control.label, for_=name)
     if isinstance(control, Slider):
         return element("div", label, _slider(control, name))
-    options = [element("option", text, value=value) for value, text in control.options]
-    menu = element("select", options, id=name, data_signal=control.signal, disabled=True)
+    options = [
+        element("option", text, value=value, selected=value == control.start)
+        for value, text in control.options
+    ]
+    menu = element(
+        "select",
+        options,
+        id=name,
+        data_signal=control.signal,
+        disabled=True,
+        autocomplete="off",  # else a browser keeps the choice of a page that it loads anew
+    )
     return element("div", label, menu)
 
 
@@ -273,7 +293,7 @@ def _table(table: Table) -> Html:
         "div",
         element(
             "table",
-            element("caption", table.caption),
+            element("caption", element("span", table.caption)),
             element("thead", element("tr", head)),
             element("tbody", body),
         ),

@@ -39,11 +39,12 @@ class Slider:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A menu that sets a signal of a chart. options: (value, label), the first chosen."""
+    """A menu that sets a signal of a chart. options: (value, label).  start: the value chosen."""
 
     signal: str
     label: str
     options: Sequence[tuple[str, str]]
+    start: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,7 @@ def _bands(source: Source, seeds: Sequence[RunMeasures], by_target: _ByTarget) -
         for target in source.targets
         for row in by_target.get(target.name, [])
     ]
-    more = " Thin lines are the means of the other seeds." if len(seeds) > 1 else ""
+    more = _seeds_words(source, seeds)
     columns = ("belief", "tick", "mean", "sd", "p10", "p25", "median", "p75", "p90")
     return Figure(
         title="Median and bands, belief by belief",
@@ -135,11 +135,10 @@ def _path(
 ) -> Chart:
     own = [each for each in events if each["target"] == target.name]
     said = _path_words(rows, own)
-    others = [
+    means_of = [
         {"tick": tick, "mean": float(means[tick]), "seed": str(run.info.header.seed)}
-        for run in seeds
-        if run.info.header.run_id != source.header.run_id
-        and (means := run.beliefs.get(target.name)) is not None
+        for run in (seeds if len(seeds) > 1 else ())
+        if (means := run.beliefs.get(target.name)) is not None
         for tick in source.ticks
         if tick < len(means)
     ]
@@ -147,7 +146,12 @@ def _path(
         [{key: value for key, value in row.items() if key != "target"} for row in rows],
         height=170,
         encoding={"x": charts.tick_axis(source.last)},
-        layer=[*_band_layers(), *_seed_layers(others), *_event_layers(own), _pointer_layer()],
+        layer=[
+            *_band_layers(),
+            *_seed_layers(source, means_of),
+            *_event_layers(own),
+            _pointer_layer(),
+        ],
     )
     return Chart(spec=spec, title=target.label, description=f"{target.label}. {said}")
 
@@ -185,16 +189,36 @@ def _pointer_layer() -> charts.Spec:
     }
 
 
-def _seed_layers(others: Sequence[dict[str, Any]]) -> list[charts.Spec]:
-    if not others:
+def _seeds_words(source: Source, seeds: Sequence[RunMeasures]) -> str:
+    if len(seeds) < 2:  # noqa: PLR2004 - others take two
+        return ""
+    return (
+        " Thin lines are means, one for each seed; that of this run, seed "
+        f"{source.header.seed}, is dashed. Compare them with each other and not with the median, "
+        "from which a mean is apart in any run."
+    )
+
+
+def _seed_layers(source: Source, means_of: Sequence[dict[str, Any]]) -> list[charts.Spec]:
+    """Return the means of the seeds: named by colour, or alike where there are too many."""
+    if not means_of:
         return []
-    line = {"type": "line", "strokeWidth": 1, "opacity": 0.7, "color": "var(--series-2)"}
-    detail = {"field": "seed", "type": "nominal"}
+    own = str(source.header.seed)
+    names = list(dict.fromkeys([own, *(row["seed"] for row in means_of)]))
+    colours = charts.SERIES[1:]  # the first is that of the median
+    parted: charts.Spec = {"detail": {"field": "seed", "type": "nominal"}}
+    mark: charts.Spec = {"type": "line", "strokeWidth": 1.5}
+    if len(names) <= len(colours):
+        colour = charts.colour("seed", names, "mean, seed")
+        parted = {"color": {**colour, "scale": {"domain": names, "range": colours[: len(names)]}}}
+    else:
+        mark = {**mark, "color": colours[0], "opacity": 0.7}
+    dash = {"condition": {"test": f"datum.seed == '{own}'", "value": [5, 3]}, "value": [1, 0]}
     return [
         {
-            "data": {"values": list(others)},
-            "mark": line,
-            "encoding": {"y": charts.belief_axis("mean"), "detail": detail},
+            "data": {"values": list(means_of)},
+            "mark": mark,
+            "encoding": {"y": charts.belief_axis("mean"), "strokeDash": dash, **parted},
         }
     ]
 
@@ -286,7 +310,6 @@ def _distribution_words(source: Source, rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _histogram(source: Source, rows: Sequence[dict[str, Any]]) -> Chart:
-    first = source.targets[0].name if source.targets else ""
     bars = {"type": "rect", "color": "var(--series-1)", "opacity": 0.75}
     outline = {"type": "line", "interpolate": "step-after", "color": "var(--ink)",
                "strokeWidth": 1.5}  # fmt: skip
@@ -294,7 +317,7 @@ def _histogram(source: Source, rows: Sequence[dict[str, Any]]) -> Chart:
     spec = charts.chart(
         rows,
         height=220,
-        params=[charts.signal("tick", source.last), charts.signal("belief", first)],
+        params=[charts.signal("tick", source.last), charts.signal("belief", source.most_moved)],
         transform=[
             {"filter": "datum.target == belief && datum.tick == tick"},
             {"calculate": f"sequence(0, {_BIN_COUNT})", "as": "bin"},
@@ -337,6 +360,7 @@ def _histogram(source: Source, rows: Sequence[dict[str, Any]]) -> Chart:
                 signal="belief",
                 label="Belief",
                 options=[(each.name, each.label) for each in source.targets],
+                start=source.most_moved,
             ),
             Slider(signal="tick", label="Tick", values=source.ticks, start=source.last),
         ],

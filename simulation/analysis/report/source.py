@@ -24,6 +24,12 @@ GROUP BY target ORDER BY claim_index NULLS FIRST, target
 """
 
 
+_MOVES = """
+SELECT target, avg(belief) FILTER (tick = {last}) - avg(belief) FILTER (tick = 0) AS change
+FROM beliefs WHERE tick IN (0, {last}) GROUP BY target
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """Rows and the query that gave them."""
@@ -91,6 +97,13 @@ class Source:
         return tuple(
             sorted(found, key=lambda each: (each.text is not None, order.get(each.name, 0)))
         )
+
+    @cached_property
+    def most_moved(self) -> str:
+        """Return the target whose mean moved most from start to end; "" where there is none."""
+        rows = self.ask(_MOVES.format(last=self.last)).rows
+        moves = {target: abs(change) for target, change in rows}
+        return max((each.name for each in self.targets), key=lambda name: moves[name], default="")
 
     @property
     def claims(self) -> tuple[Target, ...]:

@@ -68,8 +68,19 @@ function theme() {
   show();
 }
 
+// Says of a table that it goes on to the right; one in a fold is measured when it opens.
+function wide() {
+  const seen = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      target.toggleAttribute("data-wide", target.scrollWidth > target.clientWidth + 1);
+    }
+  });
+  document.querySelectorAll(".scroll").forEach((place) => seen.observe(place));
+}
+
 async function start() {
   theme();
+  wide();
   const specs = JSON.parse(document.getElementById("charts").textContent);
   for (const place of document.querySelectorAll("[data-chart]")) {
     place.setAttribute("role", "img");
