@@ -17,8 +17,9 @@ import vl_convert
 from executing import SURVEYS
 from report_pages import Page, read, small_run, write_rows
 
-from simulation import Run, compare, simulate
-from simulation.analysis.report import report
+from simulation import Run, compare, records, simulate
+from simulation.analysis.report import charts, report
+from simulation.analysis.report.glossary import WORDS
 from simulation.analysis.report.numbers import cell
 from simulation.analysis.report.page import asset, libraries
 from simulation.cli.app import execute
@@ -26,8 +27,6 @@ from simulation.errors import RunFileError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from simulation import records
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 SECTIONS = ["headline", "beliefs", "flips", "actions", "graph", "memory", "trust", "method"]
@@ -285,6 +284,73 @@ def test_the_largest_changes_are_those_of_a_tick_with_both_phases(tmp_path: Path
         ["p1", "C1", "-0.350", "0.900", "0.550", "no", "both"],
         ["p2", "C1", "0.250", "0.450", "0.700", "yes", "turn"],
     ]
+
+
+def test_words_of_the_page_are_explained_on_it(page: Page, html: str) -> None:
+    folded = html.partition('<details class="words">')[2].partition("</details>")[0]
+    said = re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", folded)
+    assert dict(said).keys() == WORDS.keys()
+    assert len(said) > 20
+    known = " ".join(word for word, _ in said).lower()
+    for word in ("tick", "persona", "belief", "claim", "credence", "dimension", "community"):
+        assert word in known
+    assert "Words used" in page.text
+
+
+def test_pictures_begin_with_the_belief_that_moved_most(tmp_path: Path) -> None:
+    moved = [run_rows.change("p1", "value", 0.5, 0.2), run_rows.change("p1", "C1", 0.5, 0.6)]
+    path = tmp_path / "moved.duckdb"
+    run_rows.write_run(path, [run_rows.start(), run_rows.tick(1, changes=moved)])
+    html = report([path])
+    page = read(html)
+    assert html.count('<option value="value" selected>') == 1
+    assert html.count('<option value="1" selected>') == 1
+    signals = [
+        each["value"]
+        for spec in page.specs
+        for each in spec.get("params", ())
+        if each["name"] == "belief"
+    ]
+    assert signals == ["value", "1"]
+
+
+def test_the_axis_of_importance_has_its_empty_bins(page: Page) -> None:
+    spec = page.specs[page.figure("memory", "What is recalled: age").charts[1]]
+    assert spec["encoding"]["x"]["scale"]["domain"] == [place / 10 for place in range(10)]
+
+
+def test_claims_that_reached_as_many_are_named_together(tmp_path: Path) -> None:
+    post = {"tick": 1, "author": "p1", "kind": "post", "text": "So!", "valence": 0.0}
+    posts = [{**post, "post_id": i, "claim_id": f"C{i}"} for i in (1, 2, 3)]
+    seen = [("p2", 1), ("p3", 1), ("p2", 2), ("p3", 2), ("p2", 3)]
+    shown = [{"tick": 1, "persona_id": who, "post_id": place} for who, place in seen]
+    extra = [
+        run_rows.rows(records.Posts, posts),
+        run_rows.rows(records.Exposures, shown),
+    ]
+    page = told(
+        tmp_path, [run_rows.start(claims=("C1", "C2", "C3")), run_rows.tick(1, extra=extra)]
+    )
+    assert "C1 and C2 reached 66.7" in page.figure("actions", "Exposure").says
+
+
+def test_follows_are_told_as_one_way(page: Page) -> None:
+    assert "each one-way;" in page.figure("headline", "What the run holds").says
+    assert "follows, each from one persona to another;" in page.leads["graph"]
+    assert "follow each other" not in page.text
+
+
+def test_an_axis_of_close_means_follows_them() -> None:
+    assert charts.near_axis("y", None, [0.3, 0.7])["scale"]["domain"] == pytest.approx(
+        [0.28, 0.72]
+    )
+    assert charts.near_axis("y", None, [0.5])["scale"]["domain"] == pytest.approx([0.45, 0.55])
+    assert charts.near_axis("y", None, [0.99, 1.0])["scale"]["domain"][1] == 1.0
+    assert charts.near_axis("y", None, [])["scale"]["domain"] == [0.0, 1.0]
+
+
+def test_a_zero_on_an_axis_of_changes_has_no_sign() -> None:
+    assert charts.change_axis("x", None)["axis"]["labelExpr"].startswith("abs(datum.value) < 1e-9")
 
 
 def test_a_file_that_is_no_run_or_holds_no_tick_is_refused(tmp_path: Path) -> None:

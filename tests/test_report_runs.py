@@ -60,8 +60,22 @@ def test_seeds_of_one_setting_show_their_spread(tmp_path: Path) -> None:
     assert row[1:5] == ["3", "0.060", "0.067", "0.073"]
     assert float(row[5]) < 0.067 < float(row[6])
     assert "comparison" not in page.sections
-    assert "Thin lines are the means of the other seeds." in page.figure("beliefs", "Median").says
+    figure = page.figure("beliefs", "Median")
+    assert "that of this run, seed 1, is dashed. Compare them with each other" in figure.says
+    layer = next(
+        each for each in page.specs[figure.charts[0]]["layer"] if "strokeDash" in each["encoding"]
+    )
+    assert layer["encoding"]["color"]["scale"]["domain"] == ["1", "2", "3"]
+    assert {row["seed"] for row in layer["data"]["values"]} == {"1", "2", "3"}
     assert page.warnings[0].startswith("Of 3 runs the first, product-1.duckdb, is shown whole")
+
+
+def test_more_seeds_than_colours_are_drawn_alike(tmp_path: Path) -> None:
+    page = page_of(*arm(tmp_path, "product", [0.6 + 0.01 * place for place in range(8)]))
+    layers = page.specs[page.figure("beliefs", "Median").charts[0]]["layer"]
+    encoding = next(each for each in layers if "strokeDash" in each["encoding"])["encoding"]
+    assert "color" not in encoding
+    assert encoding["detail"]["field"] == "seed"
 
 
 def test_two_seeds_are_compared_as_a_pair_as_well(tmp_path: Path) -> None:
@@ -87,6 +101,13 @@ def test_settings_are_compared_with_intervals_over_their_seeds(tmp_path: Path) -
         "At tick 1 B differs from A most in C1, by +0.10"
     )
     assert "Of the first run, in group A: 3 personas" in page.leads["headline"]
+    paths = page.figure("comparison", "Means, tick by tick")
+    assert "Each picture has its own scale" in paths.says
+    scales = [page.specs[place]["encoding"]["y"]["scale"] for place in paths.charts]
+    assert all(scale["zero"] is False for scale in scales)
+    for low, high in (scale["domain"] for scale in scales):
+        assert 0 <= low < high <= 1
+        assert 0.1 <= high - low + 1e-9 < 0.2
     who = page.figure("comparison", "What is compared")
     assert who.says == "2 groups of runs. They differ in recall.mode (product and random)."
     assert who.tables[0][1] == ["A", "recall.mode=product", "3", "1, 2, 3", "–"]  # noqa: RUF001 - the dash of an empty cell
@@ -326,12 +347,14 @@ def test_attitudes_are_told_by_their_entropy_until_they_end(tmp_path: Path) -> N
         (3, 3, "delete", "NULL", 1.3),
     ]
     values = ", ".join(
-        f"({tick}, 'p1', {unit}, '{kind}', {other}, {entropy})"
-        for tick, unit, kind, other, entropy in rows
+        f"({tick}, 'p1', {step}, {unit}, '{kind}', {other}, {entropy}, 1, 1, 1, 3, 3)"
+        for step, (tick, unit, kind, other, entropy) in enumerate(rows, start=1)
     )
     write_rows(
         run,
-        "INSERT INTO unit_updates (tick, persona_id, unit_id, kind, other_unit_id, entropy) "
+        "INSERT INTO unit_updates "
+        "(tick, persona_id, step, unit_id, kind, other_unit_id, entropy, "
+        "positive, negative, neutral, weight, observations) "
         f"VALUES {values}",
     )
     figure = page_of(run).figure("memory", "How torn")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulation.analysis.report import charts
-from simulation.analysis.report.numbers import many, percent, quoted
+from simulation.analysis.report.numbers import listed, many, percent, quoted
 from simulation.analysis.report.parts import Chart, Figure, Section
 
 if TYPE_CHECKING:
@@ -249,9 +249,14 @@ def _reach_words(
     if widest["share"] == least["share"]:
         return f"{said}. Every claim reached {percent(widest['share'])} of personas."
     return (
-        f"{said}. {widest['claim']} reached {percent(widest['share'])} of personas, "
-        f"{least['claim']} {percent(least['share'])}."
+        f"{said}. {_at(ends, widest['share'])} reached {percent(widest['share'])} of personas, "
+        f"{_at(ends, least['share'])} {percent(least['share'])}."
     )
+
+
+def _at(rows: Sequence[dict[str, Any]], share: float) -> str:
+    """Return all claims that reached so many."""
+    return listed([row["claim"] for row in rows if row["share"] == share])
 
 
 def _travelled(source: Source) -> Figure:

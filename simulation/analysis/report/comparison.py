@@ -252,7 +252,8 @@ def _paths(source: Source, groups: GroupComparison) -> Figure:
         found.append(_lines(source, target, told, letters, groups.common_ticks))
     return Figure(
         title="Means, tick by tick",
-        sentence=f"Each line is the mean of a group's runs: {'; '.join(names.values())}.",
+        sentence=f"Each line is the mean of a group's runs: {'; '.join(names.values())}. Each "
+        "picture has its own scale, as far as its means go.",
         charts=found,
         tables=[_means_table(source, groups)],
         sql=[_MEANS],
@@ -300,7 +301,7 @@ def _lines(
         mark={"type": "line", "point": {"size": 70, "opacity": 0}},
         encoding={
             "x": charts.tick_axis(last),
-            "y": charts.belief_axis("mean", "mean belief"),
+            "y": charts.near_axis("mean", "mean belief", [row["mean"] for row in rows]),
             "color": charts.colour("group", letters, "group"),
             "tooltip": [
                 charts.tip("group", "group"),

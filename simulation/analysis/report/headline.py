@@ -274,8 +274,9 @@ def _size(source: Source) -> Figure:
     return Figure(
         title="What the run holds",
         sentence=(
-            f"{many(row['turns'], 'turn')} by {many(row['personas'], 'persona')} who follow each "
-            f"other {row['follows']:,} times; {many(row['events'], 'event')} of the scenario and "
+            f"{many(row['turns'], 'turn')} by {many(row['personas'], 'persona')} with "
+            f"{many(row['follows'], 'follow')}, each one-way; "
+            f"{many(row['events'], 'event')} of the scenario and "
             f"{many(row['posts_by_personas'], 'post')} by personas were seen "
             f"{many(row['things_seen'], 'time')}."
         ),

@@ -207,11 +207,18 @@ def _importance(rows: Sequence[dict[str, Any]]) -> charts.Spec:
     names = ["written", "recalled"]
     offset = {"field": "what", "type": "nominal", "sort": names}
     title = "importance, from"
+    bins = [place / 10 for place in range(10)]  # the empty ones too, or the axis would lie
     return charts.chart(
         rows,
         mark="bar",
         encoding={
-            "x": charts.field("importance_from", "ordinal", title, axis={"labelAngle": 0}),
+            "x": charts.field(
+                "importance_from",
+                "ordinal",
+                title,
+                axis={"labelAngle": 0, "format": ".1f"},
+                scale={"domain": bins},
+            ),
             "xOffset": offset,
             "y": charts.share_axis("share", "share of memories"),
             "color": charts.colour("what", names),
