@@ -111,6 +111,7 @@ def test_settings_are_compared_with_intervals_over_their_seeds(tmp_path: Path) -
     who = page.figure("comparison", "What is compared")
     assert who.says == "2 groups of runs. They differ in recall.mode (product and random)."
     assert who.tables[0][1] == ["A", "recall.mode=product", "3", "1, 2, 3", "–"]  # noqa: RUF001 - the dash of an empty cell
+    assert "simulation schema says what it does." in who.text
     figure = page.figure("comparison", "Differences")
     assert "1 of 4 intervals leave out zero; each stands alone" in figure.says
     assert "With so few seeds no p can reach .05: here p says nothing." in figure.text

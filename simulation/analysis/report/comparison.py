@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.analysis.report import charts
 from simulation.analysis.report import contrast as wording
-from simulation.analysis.report.numbers import NOTHING, cut, listed, many
+from simulation.analysis.report.means import EACH, MEANS, means
+from simulation.analysis.report.numbers import NOTHING, listed, many
 from simulation.analysis.report.parts import Chart, Figure, Section, Table
 
 if TYPE_CHECKING:
@@ -19,15 +20,9 @@ if TYPE_CHECKING:
     from simulation.analysis.report.contrast import Kin
     from simulation.analysis.report.source import Source
 
-_MEANS = "SELECT tick, target, avg(belief) AS mean FROM beliefs GROUP BY ALL ORDER BY ALL"
 _TURNS = "SELECT action, count(*) AS turns FROM turns GROUP BY action ORDER BY action"
 
 _MOST_SETTINGS = 40  # that are told in a table
-
-_EACH = (
-    "The queries are put to each run; a run is one observation, so intervals are t intervals over "
-    "runs, paired by seed where seeds match, and p-values are corrected by Holm's method."
-)
 
 
 def comparison(
@@ -41,7 +36,7 @@ def comparison(
     figures = []
     said = []
     if groups is not None:
-        figures += [_who(groups), _differences(source, groups, pair), _paths(source, groups)]
+        figures += [_who(groups), _differences(source, groups, pair), means(source, groups)]
         said += [wording.words(groups, contrast, kin) for contrast in groups.contrasts]
     if pair is not None:
         figures += [_apart(pair)]
@@ -53,10 +48,6 @@ def comparison(
     return Section(
         name="comparison", title="Side by side", sentence=" ".join(said), figures=figures
     )
-
-
-def _names(groups: GroupComparison) -> dict[str, str]:
-    return {arm.letter: f"{arm.letter}: {cut(arm.name, 80)}" for arm in groups.arms}
 
 
 def _who(groups: GroupComparison) -> Figure:
@@ -87,13 +78,17 @@ def _who(groups: GroupComparison) -> Figure:
                 caption="Settings that differ",
                 columns=("groups", "setting", "in the first", "in the second"),
                 rows=settings[:_MOST_SETTINGS],
-                note=f"{len(settings) - _MOST_SETTINGS} more are left out."
-                if len(settings) > _MOST_SETTINGS
-                else "",
+                note=_settings_note(len(settings)),
             ),
         ],
         open_table=True,
     )
+
+
+def _settings_note(count: int) -> str:
+    left = max(0, count - _MOST_SETTINGS)
+    told = f"{left} more are left out. " if left else ""
+    return f"{told}Each is a key of the scenario; simulation schema says what it does."
 
 
 def _whose(pair: Comparison | None) -> tuple[str, str]:
@@ -161,8 +156,8 @@ def _differences(source: Source, groups: GroupComparison, pair: Comparison | Non
             for name in dict.fromkeys(str(row["contrast"]) for row in beliefs)
         ],
         tables=[table],
-        sql=[_MEANS, _TURNS],
-        computed=_EACH,
+        sql=[MEANS, _TURNS],
+        computed=EACH,
     )
 
 
@@ -233,89 +228,6 @@ def _forest(rows: Sequence[Mapping[str, Any]]) -> charts.Spec:
     )
 
 
-def _paths(source: Source, groups: GroupComparison) -> Figure:
-    names = _names(groups)
-    letters = list(names)[: len(charts.SERIES)]
-    found = []
-    for target in sorted(groups.targets, key=source.order):
-        rows: dict[tuple[str, int], float] = {}
-        for contrast in groups.contrasts:
-            for each in contrast.ticks:
-                if each.kind == "belief" and each.measure == target:
-                    for letter, mean in zip(contrast.arms, each.means, strict=True):
-                        rows[letter, each.tick] = mean
-        told = [
-            {"group": letter, "tick": tick, "mean": mean}
-            for (letter, tick), mean in rows.items()
-            if letter in letters
-        ]
-        found.append(_lines(source, target, told, letters, groups.common_ticks))
-    return Figure(
-        title="Means, tick by tick",
-        sentence=f"Each line is the mean of a group's runs: {'; '.join(names.values())}. Each "
-        "picture has its own scale, as far as its means go.",
-        charts=found,
-        tables=[_means_table(source, groups)],
-        sql=[_MEANS],
-        computed=_EACH,
-    )
-
-
-def _means_table(source: Source, groups: GroupComparison) -> Table:
-    letters = [arm.letter for arm in groups.arms]
-    means: dict[tuple[str, int], dict[str, float]] = {}
-    for contrast in groups.contrasts:
-        for each in contrast.ticks:
-            if each.kind == "belief":
-                row = means.setdefault((each.measure, each.tick), {})
-                row.update(zip(contrast.arms, each.means, strict=True))
-    step = max(1, -(-groups.common_ticks // 30))
-    rows = [
-        (name, tick, *(row.get(letter) for letter in letters))
-        for (name, tick), row in sorted(
-            means.items(), key=lambda item: (source.order(item[0][0]), item[0][1])
-        )
-        if tick % step == 0 or tick == groups.common_ticks
-    ]
-    note = f"One tick in {step} is shown, and the last." if step > 1 else ""
-    return Table(
-        caption="Mean of each belief by group and tick",
-        columns=("belief", "tick", *letters),
-        rows=rows,
-        note=note,
-    )
-
-
-def _lines(
-    source: Source,
-    target: str,
-    rows: Sequence[Mapping[str, Any]],
-    letters: Sequence[str],
-    last: int,
-) -> Chart:
-    ends = {row["group"]: row["mean"] for row in rows if row["tick"] == last}
-    told = ", ".join(f"{letter} {mean:.2f}" for letter, mean in ends.items())
-    spec = charts.chart(
-        rows,
-        height=150,
-        mark={"type": "line", "point": {"size": 70, "opacity": 0}},
-        encoding={
-            "x": charts.tick_axis(last),
-            "y": charts.near_axis("mean", "mean belief", [row["mean"] for row in rows]),
-            "color": charts.colour("group", letters, "group"),
-            "tooltip": [
-                charts.tip("group", "group"),
-                charts.tip("tick", "tick", "d"),
-                charts.tip("mean", "mean", ".3f"),
-            ],
-        },
-    )
-    label = source.label(target)
-    return Chart(
-        spec=spec, title=label, description=f"Mean of {label} by group; at the end {told}"
-    )
-
-
 def _pair_words(pair: Comparison) -> str:
     if pair.identical:
         return "The two runs are identical in everything that a run computes."
@@ -360,7 +272,7 @@ def _apart(pair: Comparison) -> Figure:
                 rows=[(name, *counts) for name, counts in pair.actions.items()],
             ),
         ],
-        sql=[_MEANS, _TURNS],
+        sql=[MEANS, _TURNS],
         computed="The queries are put to both runs.",
     )
 
