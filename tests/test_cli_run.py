@@ -470,7 +470,7 @@ def test_a_run_under_uv_suggests_commands_for_uv(
     out = cli("run", "small.yaml", "--out", str(tmp_path / "uv.duckdb"))[1]
     _, _, commands = out.partition("\nNext\n")
     assert all(line.startswith("  uv run simulation ") for line in commands.splitlines())
-    assert len(commands.splitlines()) == 4
+    assert len(commands.splitlines()) == 5
     assert "\n  uv run simulation tables " in cli("tables", run)[1]
 
 
