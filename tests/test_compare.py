@@ -9,8 +9,9 @@ import pytest
 import run_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from small import small
 
-from simulation import records
+from simulation import records, simulate
 from simulation.analysis.compare import compare
 from simulation.errors import RunFileError, UsageError
 
@@ -439,3 +440,12 @@ def test_a_run_with_missing_beliefs_is_called_damaged(tmp_path: Path) -> None:
         connection.execute("DELETE FROM initial_beliefs WHERE persona_id = 'p1' AND target = 'C2'")
     with pytest.raises(RunFileError, match="is damaged"):
         compare([path, path])
+
+
+def test_means_say_over_whom_they_are_where_one_run_has_more_people(tmp_path: Path) -> None:
+    few, more = (
+        simulate(small(population={"size": size}), out=tmp_path / f"{size}.duckdb")
+        for size in (6, 9)
+    )
+    text = "\n".join(compare(few, more).summary())
+    assert "Mean beliefs after tick 8 over the 6 personas in both (A, B, B - A):" in text

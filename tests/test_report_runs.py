@@ -224,8 +224,8 @@ def test_means_say_over_whom_they_are_where_two_runs_have_other_personas(tmp_pat
     over_all = page.figure("comparison", "Differences")
     assert "over all personas of each run: 2 in A, 3 in B." in over_all.says
     common = page.figure("comparison", "Where the two runs part")
-    assert "Means here are over the 2 personas that both runs have" in common.says
-    assert common.captions[0] == "Means at tick 1 over the 2 personas that both runs have"
+    assert "Means here are over the 2 personas in both" in common.says
+    assert common.captions[0] == "Means at tick 1 over the 2 personas in both"
     alike = page_of(*arm(tmp_path, "product", (0.6,)), *arm(tmp_path, "random", (0.9,)))
     assert "over all personas of each run" not in alike.text
 

@@ -220,7 +220,11 @@ def _cut(text: str) -> str:
 def _ends(comparison: Comparison) -> Iterable[str]:
     last = [mean for mean in comparison.means if mean.tick == comparison.common_ticks]
     if last and comparison.divergence:
-        yield f"Mean beliefs after tick {comparison.common_ticks} (A, B, B - A):"
+        whose = ""
+        if any(side.only_personas for side in comparison.sides):
+            count = comparison.common_personas
+            whose = f" over the {count:,} {'persona' if count == 1 else 'personas'} in both"
+        yield f"Mean beliefs after tick {comparison.common_ticks}{whose} (A, B, B - A):"
         width = max(len(mean.target) for mean in last)
         for mean in last:
             first, second = mean.means

@@ -102,7 +102,7 @@ def _whose(pair: Comparison | None) -> tuple[str, str]:
     first, second = (common + len(side.only_personas) for side in pair.sides)
     return (
         f" Means are over all personas of each run: {first:,} in A, {second:,} in B.",
-        f" over the {many(common, 'persona')} that both runs have",
+        f" over the {many(common, 'persona')} in both",
     )
 
 
@@ -244,8 +244,7 @@ def _without_folders(pair: Comparison) -> list[str]:
     lines = pair.summary()
     for side in sorted(pair.sides, key=lambda side: -len(side.path)):
         lines = [line.replace(side.path, Path(side.path).name) for line in lines]
-    means = f"Mean beliefs after tick {pair.common_ticks}"
-    return [line.replace(means, f"{means}{_whose(pair)[1]}", 1) for line in lines]
+    return lines
 
 
 def _apart(pair: Comparison) -> Figure:

@@ -58,7 +58,10 @@ def _chart(name: str, rows: Sequence[dict[str, Any]]) -> Chart:
         height=180,
         mark="bar",
         encoding={
-            "x": charts.field("tick", "ordinal", "tick", axis={"labelAngle": 0}),
+            "x": charts.field(
+                "tick", "ordinal", "tick", axis={"labelAngle": 0},
+                sort=sorted({row["tick"] for row in told}),
+            ),
             "y": charts.share_axis("share", "share", stack="zero", scale={"domain": [0, 1]}),
             "color": charts.field(
                 "point", "nominal", "point", sort=points,
