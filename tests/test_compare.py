@@ -447,5 +447,5 @@ def test_means_say_over_whom_they_are_where_one_run_has_more_people(tmp_path: Pa
         simulate(small(population={"size": size}), out=tmp_path / f"{size}.duckdb")
         for size in (6, 9)
     )
-    text = "\n".join(compare(few, more).summary())
+    text = "\n".join(compare([few, more]).summary())
     assert "Mean beliefs after tick 8 over the 6 personas in both (A, B, B - A):" in text
