@@ -11,7 +11,7 @@ from report_pages import Page, read, small_run, write_rows
 
 from simulation import fork, simulate
 from simulation.analysis.report import layout, network, report, source
-from simulation.errors import UsageError
+from simulation.errors import RunFileError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -414,3 +414,21 @@ def test_a_run_that_goes_on_after_another_agrees_with_it_so_far(tmp_path: Path) 
     assert page_of(short, long).leads["comparison"] == (
         "In the ticks that both have, the two runs agree in everything."
     )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM personas",
+        "DELETE FROM initial_beliefs",
+        "UPDATE initial_beliefs SET belief = 'inf'",
+        "UPDATE belief_changes SET after = 'nan'",
+        "DROP TABLE turns CASCADE",
+    ],
+)
+def test_rows_that_make_no_page_are_called_damaged(sql: str, tmp_path: Path) -> None:
+    run = tmp_path / "a.duckdb"
+    run_rows.write_run(run, run_rows.story())
+    write_rows(run, sql)
+    with pytest.raises(RunFileError, match=r"a\.duckdb is (damaged|no run database)"):
+        report([run])

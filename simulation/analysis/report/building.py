@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from simulation.analysis.report.parts import Section
     from simulation.runlog import RunInfo
 
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # of odd rows
 _PAIR = 2
 _NAMING = 3  # settings that make a name
 _LONGEST_NAME = 80  # code points
@@ -76,7 +77,12 @@ def report(words: Iterable[Path | str]) -> str:
     infos = [_info(path) for path in files]
     other = _other(files, infos) if len(files) > 1 else _Other()
     with RunFile.open(files[0]) as run:
-        return render(_document(Source(run), other, files, infos))
+        try:
+            return render(_document(Source(run), other, files, infos))
+        except _DAMAGE as error:
+            raise RunFileError(
+                f"{files[0]} is damaged: its rows do not make a page ({error!r:.200})"
+            ) from error
 
 
 def _info(path: Path) -> RunInfo:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.analysis.report.numbers import quoted
 from simulation.analysis.report.parts import Table
+from simulation.errors import RunFileError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,13 @@ class Source:
     def ask(self, sql: str) -> Answer:
         """Return the answer to a query, which stands on its own."""
         text = sql.strip()
-        result = self.run.query(text)
+        try:
+            result = self.run.query(text)
+        except UsageError as error:  # nobody who wants a page wrote this query
+            why = str(error).splitlines()[0]
+            raise RunFileError(
+                f"{self.run.path} is damaged, or of a layout without what a report shows: {why}"
+            ) from error
         return Answer(sql=text, columns=result.columns, rows=result.rows)
 
     @property
