@@ -60,6 +60,13 @@ def test_a_frame_can_be_narrowed_to_values_of_its_columns(run: Run) -> None:
     assert set(run.turns(error=None)["tick"]) == {1, 2}
 
 
+@pytest.mark.parametrize("tick", [99, -1, 1.5, True, [1, 99], float("nan")])
+def test_a_tick_that_the_run_does_not_have_is_told(run: Run, tick: Any) -> None:
+    with pytest.raises(UsageError, match=r"has no tick .*; it holds the ticks 0 to 3"):
+        run.turns(tick=tick)
+    assert len(run.stimuli(tick=99)) == 0
+
+
 def test_a_view_comes_sorted_by_its_columns(run: Run) -> None:
     found = run.beliefs(arrow=True).to_pylist()
     assert [(row["tick"], row["persona_id"], row["target"]) for row in found] == sorted(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from simulation.errors import UsageError
 from simulation.runlog import problems
 from simulation.runlog.database import Column, Database, QueryResult, Table, connected, reading
 from simulation.runlog.header import RunInfo
@@ -25,6 +28,9 @@ __all__ = [
     "open_database",
     "reading",
 ]
+
+
+_AHEAD = ("stimuli", "model_calls")  # tables that may know of ticks to come
 
 
 class RunFile(Database):
@@ -70,6 +76,32 @@ class RunFile(Database):
     def open(cls, path: Path | str) -> Self:
         """Open a run's file; the same as `RunFile(path)`."""
         return cls(path)
+
+    def table(self, name: str, /, *, arrow: bool = False, **where: Any) -> Any:
+        """Return a table or view; see `Database.table`. `tick` is a tick of the run, or several.
+
+        Raises:
+            UsageError: also where the run has no such tick.
+        """
+        found = super().table(name, arrow=arrow, **where)
+        if name not in _AHEAD:
+            self._check_ticks(where.get("tick"))
+        return found
+
+    def _check_ticks(self, wanted: Any) -> None:
+        several = isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes)
+        for tick in wanted if several else [wanted]:
+            if tick is None:
+                continue
+            try:
+                whole = None if isinstance(tick, bool) else operator.index(tick)
+            except TypeError:
+                whole = None
+            if whole is None or not 0 <= whole <= self.run.last_tick:
+                raise UsageError(
+                    f"{self.path or 'the run'} has no tick {tick!r:.40}; it holds the ticks 0 to "
+                    f"{self.run.last_tick}"
+                )
 
 
 class SweepFile(Database):
