@@ -358,6 +358,8 @@ def test_attitudes_are_told_by_their_entropy_until_they_end(tmp_path: Path) -> N
         "positive, negative, neutral, weight, observations) "
         f"VALUES {values}",
     )
+    founded = ", ".join(f"({unit}, 'p1', 'brand', 'Bolt', 'taste', 1)" for unit in (1, 2, 3))
+    write_rows(run, f"INSERT INTO unit_rows VALUES {founded}")
     figure = page_of(run).figure("memory", "How torn")
     assert [row[:3] for row in figure.tables[0][1:]] == [
         ["1", "3", "1.100"],  # 1.5, 0.5 and the later 1.3

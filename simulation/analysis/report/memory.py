@@ -87,31 +87,21 @@ FROM memory_composition WHERE tick = {last}
 
 # The last update of a tick holds until the next; a merge ends the unit that is merged.
 _ENTROPY = """
-WITH updates AS (
-    SELECT unit_id, tick, kind, entropy, rowid AS place FROM unit_updates
-    UNION ALL
-    SELECT other_unit_id, tick, 'merged', NULL, rowid FROM unit_updates
-    WHERE kind = 'merge' AND other_unit_id IS NOT NULL
-),
-latest AS (
-    SELECT unit_id, tick, arg_max(kind, place) AS kind, arg_max(entropy, place) AS entropy
-    FROM updates GROUP BY unit_id, tick
-),
-spans AS (
+WITH spans AS (
     SELECT *, lead(tick, 1, {last} + 1) OVER (PARTITION BY unit_id ORDER BY tick) AS until
-    FROM latest
+    FROM attitude_paths
 ),
 states AS (
-    SELECT unit_id, unnest(range(tick, until)) AS tick, entropy
-    FROM spans WHERE kind IN ('evidence', 'merge') AND entropy IS NOT NULL
+    SELECT unnest(range(spans.tick, least(until, ended_tick))) AS tick, spans.entropy, certainty
+    FROM spans JOIN units USING (unit_id)
 )
 SELECT
     tick,
     count(*) AS attitudes,
     avg(entropy) AS mean_entropy,
-    avg(CAST(entropy < 0.6 AS DOUBLE)) AS certain,
-    avg(CAST(entropy >= 0.6 AND entropy < 1.2 AS DOUBLE)) AS mixed,
-    avg(CAST(entropy >= 1.2 AS DOUBLE)) AS torn
+    avg(CAST(certainty = 'certain' AS DOUBLE)) AS certain,
+    avg(CAST(certainty = 'mixed' AS DOUBLE)) AS mixed,
+    avg(CAST(certainty = 'torn' AS DOUBLE)) AS torn
 FROM states WHERE {ticks}
 GROUP BY tick ORDER BY tick
 """
