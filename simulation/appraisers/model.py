@@ -35,7 +35,6 @@ TEMPERATURE: Final = 0.1
 MAX_TOKENS: Final = 80
 """Settings of each call."""
 
-NO_ANSWER: Final = "there was no answer"
 BLANK: Final = "the text is blank; the model was not asked"
 COMPONENTS: Final = ("valence", "arousal", "dominance")
 
@@ -118,7 +117,7 @@ class ModelAppraiser:
         answers = self._asker.ask([self._call(texts[row]) for row in asked])
         for row, answer in zip(asked, answers, strict=True):
             if answer.value is None:
-                reasons[row] = answer.faults[-1][1] if answer.faults else NO_ANSWER
+                reasons[row] = answer.why
             else:
                 affect[row] = answer.value
         return Annotations(affect=clipped(affect), failures=tuple(sorted(reasons.items())))

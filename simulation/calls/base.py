@@ -62,6 +62,11 @@ class Answer(Generic[P]):
     faults: tuple[tuple[str, str], ...] = field(default=())
     replayed: bool = False
 
+    @property
+    def why(self) -> str:
+        """Why nothing could be read: the last of the faults."""
+        return self.faults[-1][1] if self.faults else "there was no answer"
+
 
 class Asker(Protocol):
     """Answers calls: the way from a `Call` to a language model and back."""

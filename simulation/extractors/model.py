@@ -72,7 +72,7 @@ class ModelExtractor:
         for i, answer in enumerate(answers):
             rejections += [(i, kind, detail) for kind, detail in answer.faults]
             if answer.value is None:
-                error[i] = answer.faults[-1][1] if answer.faults else "there was no answer"
+                error[i] = answer.why
                 found.append(self._fallback(texts[i], topics))
                 continue
             evidence, dropped = answer.value

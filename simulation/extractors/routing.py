@@ -32,7 +32,6 @@ Route = Literal["store", "retrieve", "answer"]
 ROUTES: Final[tuple[Route, ...]] = ("store", "retrieve", "answer")
 MAX_TOKENS: Final = 40
 TEMPERATURE: Final = 0.1
-NO_ANSWER: Final = "there was no answer"
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _HELPERS: Final = frozenset(
@@ -202,7 +201,7 @@ class ModelRouter:
         for i, answer in enumerate(answers):
             rejections += [(i, kind, detail) for kind, detail in answer.faults]
             if answer.value is None:
-                error[i] = answer.faults[-1][1] if answer.faults else NO_ANSWER
+                error[i] = answer.why
             routes.append(answer.value or self._fallback(texts[i], topics))
         return Routed(routes=tuple(routes), error=error, rejections=tuple(rejections))
 
