@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -328,3 +329,12 @@ def test_the_data_at_hand_make_a_stream() -> None:
     stream = aspects.stream(aspects.read(folder), aspects.MANY)
     assert len(stream.evidence) > 6000
     assert len(stream.questions) == 500
+
+
+def test_a_cell_too_long_is_told_and_other_readers_of_csv_are_left_as_they_were(
+    tmp_path: Path,
+) -> None:
+    before = csv.field_size_limit()
+    told = refusal(tmp_path, f"{HEADER}\n{'x' * 200_000},taste,1,0,0,1\n")
+    assert "field larger than field limit" in told[1]
+    assert csv.field_size_limit() == before

@@ -28,7 +28,6 @@ SHOWN: Final = 10  # problems that are told
 _JSON: Final = (".jsonl", ".ndjson", ".json")
 _SEPARATORS: Final = (",", ";", "\t")
 _LINE_ENDS: Final = re.compile("\r\n|\n|\r")
-_LONGEST: Final = 10_000_000  # code points of a cell
 
 
 class _Nested(str):
@@ -114,7 +113,6 @@ def _is_json(path: Path, text: str) -> bool:
 def _csv_rows(text: str, faults: Faults) -> Iterator[Row]:
     head = text.lstrip("\r\n").splitlines()[:1]
     separator = max(_SEPARATORS, key=head[0].count) if head else ","
-    csv.field_size_limit(_LONGEST)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     names: list[str] = []
     line = 1
