@@ -340,7 +340,7 @@ class Engine:
             embedding_id=ids,
             tick=np.full(len(ids), tick, dtype=np.int64),
             text=[texts[i] for i in ids.tolist()],
-            text_sha256=[texts.sha256(i) for i in ids.tolist()],
+            text_sha256=texts.sha256(ids),
             quantised=texts.quantised[start:],
             scale=texts.scale[start:],
         )

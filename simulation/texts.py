@@ -116,9 +116,15 @@ class Texts:
         """Return the ids that were added since the table held `mark` texts."""
         return slice(mark, len(self))
 
-    def sha256(self, text_id: int) -> str:
-        """Return the SHA-256 of a text's UTF-8 bytes, as 64 hexadecimal digits."""
-        return _digest(self[text_id]).hex()
+    def sha256(self, ids: IntArray) -> list[str]:
+        """Return the SHA-256 of the UTF-8 bytes of each text, (n,), as 64 hexadecimal digits.
+
+        -1 counts as the empty text.
+        """
+        ids = self._checked(ids)
+        digests = np.where((ids >= 0)[:, None], self._digest.take(ids, axis=0), _NO_TEXT)
+        digits = digests.tobytes().hex()
+        return [digits[at : at + 64] for at in range(0, len(digits), 64)]
 
     def key(self, ids: IntArray) -> NDArray[np.uint64]:
         """Return one 64-bit key per text: the first 8 bytes, little endian, of its SHA-256.
@@ -222,7 +228,8 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-_NO_TEXT_KEY = np.frombuffer(_digest("")[:8], "<u8").astype(np.uint64)[0]
+_NO_TEXT = np.frombuffer(_digest(""), np.uint8)
+_NO_TEXT_KEY = _NO_TEXT[:8].view("<u8").astype(np.uint64)[0]
 
 
 def _blocks(length: int) -> Iterator[slice]:

@@ -72,22 +72,38 @@ def arrow_strings(values: Sequence[Any]) -> pa.Array:
     Raises:
         ValueError: a value is no text, or all are more than 2 GiB.
     """
-    texts = ["" if each is None else each for each in values]
+    missing = None
     try:
-        data = "".join(texts).encode("utf-8", "backslashreplace")
+        data = "".join(values)
+    except TypeError:  # most columns hold texts only
+        missing = np.array([each is None for each in values], dtype=bool)
+        values = ["" if each is None else each for each in values]
+        data = _joined(values)
+    sizes = map(len, values) if data.isascii() else map(_bytes, values)
+    offsets = _offsets(np.fromiter(sizes, np.int64, count=len(values)), "texts")
+    valid = pa.py_buffer(_packed(~missing)) if missing is not None and missing.any() else None
+    content = pa.py_buffer(data.encode("utf-8", "backslashreplace"))
+    return pa.Array.from_buffers(pa.string(), len(values), [valid, offsets, content])
+
+
+def _joined(values: Sequence[Any]) -> str:
+    try:
+        return "".join(values)
     except TypeError as error:
         raise ValueError(f"a value is no text: {error}") from None
-    ends = np.cumsum([0, *map(_bytes, texts)])
-    if ends[-1] > _MOST_BYTES:
-        raise ValueError("texts of more than 2 GiB in one column")
-    missing = np.array([each is None for each in values], dtype=bool)
-    valid = pa.py_buffer(_packed(~missing)) if missing.any() else None
-    offsets = pa.py_buffer(ends.astype(np.int32))
-    return pa.Array.from_buffers(pa.string(), len(texts), [valid, offsets, pa.py_buffer(data)])
 
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
+
+
+def _offsets(sizes: np.ndarray, what: str) -> pa.Buffer:
+    """Return where each value begins and the last ends, of their numbers of bytes, (N,)."""
+    ends = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=ends[1:])
+    if ends[-1] > _MOST_BYTES:
+        raise ValueError(f"{what} of more than 2 GiB in one column")
+    return pa.py_buffer(ends.astype(np.int32))
 
 
 def arrow_bytes(values: Sequence[bytes]) -> pa.Array:
@@ -96,8 +112,6 @@ def arrow_bytes(values: Sequence[bytes]) -> pa.Array:
     Raises:
         ValueError: all are more than 2 GiB.
     """
-    ends = np.cumsum([0, *map(len, values)])
-    if ends[-1] > _MOST_BYTES:
-        raise ValueError("bytes of more than 2 GiB in one column")
-    offsets, data = pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(values))
+    offsets = _offsets(np.fromiter(map(len, values), np.int64, count=len(values)), "bytes")
+    data = pa.py_buffer(b"".join(values))
     return pa.Array.from_buffers(pa.binary(), len(values), [None, offsets, data])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +94,14 @@ def _coded(values: Coded) -> pa.Array:
         used, codes = _used(codes)
         names = [names[code] for code in used]
     indices = arrow_array(codes, pa.int32(), missing=codes < 0)
-    return pa.DictionaryArray.from_arrays(indices, _sequence(names, pa.string()))
+    known = _lasting(names) if isinstance(names, tuple) else arrow_strings(names)
+    return pa.DictionaryArray.from_arrays(indices, known)
+
+
+@lru_cache(maxsize=64)
+def _lasting(names: tuple[str, ...]) -> pa.Array:
+    """Return names as an Arrow array; a run hands over the same personas in every table."""
+    return arrow_strings(names)
 
 
 def _used(codes: np.ndarray) -> tuple[list[int], np.ndarray]:
