@@ -115,7 +115,7 @@ def measured(
         if hasattr(place, name):  # another version may have no such function
             setattr(place, name, clock.staged(getattr(place, name), stage))
     filling: list[float] = []
-    runs.Engine = functools.partial(filled, full=full, took=filling)  # type: ignore[attr-defined]
+    runs.Engine = functools.partial(filled, full=full, took=filling)  # type: ignore[assignment, attr-defined]
     imported, started = time.process_time(), time.perf_counter()
     path = simulate(scenario, settings=settings, out=folder / "run.duckdb", on_tick=clock.tick)
     wall, cpu, apart = time.perf_counter() - started, time.process_time(), clock.apart
