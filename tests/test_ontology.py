@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,27 @@ def test_only_held_attributes_with_a_question_are_asked_about(small: Ontology) -
     assert [q.attribute for q in asked] == ["work", "age"]
     assert asked[0].question == "What do you do?"
     assert asked[0].expected == "a nurse"
+
+
+def test_one_question_at_a_time_is_the_same_as_all_of_them(small: Ontology) -> None:
+    persona = {"age": " 34 ", "work": "nurse", "town": "  "}
+    assert small.answerable(persona) == ("work", "age")
+    one_by_one = [small.probe_question(name, persona) for name in ("work", "age", "work")]
+    work, age = small.probe_questions(persona)
+    assert one_by_one == [work, age, work]
+    assert one_by_one == [small.probe_question(name, persona) for name in ("work", "age", "work")]
+
+
+def test_nobody_is_asked_about_an_attribute_without_a_question(small: Ontology) -> None:
+    silent = Ontology(
+        name="silent",
+        sha256="",
+        attributes=tuple(replace(a, question="") for a in small.attributes),
+    )
+    assert silent.answerable({"work": "nurse"}) == ()
+    assert silent.probe_questions({"work": "nurse"}) == ()
+    with pytest.raises(KeyError):
+        silent.probe_question("work", {"work": "nurse"})
 
 
 @pytest.mark.parametrize(

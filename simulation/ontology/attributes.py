@@ -175,12 +175,24 @@ class Attribute:
         level = self.by_id.get(value) if self.kind == "category" else None
         return level.label if level is not None else " ".join(value.split())
 
+    @cached_property
+    def _probes(self) -> dict[str, ProbeQuestion]:
+        """The questions of category values asked so far: at most one for each level."""
+        return {}
+
     def probe(self, value: str) -> ProbeQuestion | None:
         """Return the question that the value answers, or None when the attribute has none."""
         if not self.question:
             return None
-        spoken = self.spoken(value)
         level = self.by_id.get(value) if self.kind == "category" else None
+        if level is None:
+            return self._probe(value, None)
+        if value not in self._probes:  # normal forms are dear, and many personas share a value
+            self._probes[value] = self._probe(value, level)
+        return self._probes[value]
+
+    def _probe(self, value: str, level: Level | None) -> ProbeQuestion:
+        spoken = self.spoken(value)
         expected = first_person(spoken) if level is not None else spoken
         names = (spoken, level.id, *level.synonyms) if level is not None else spellings(value)
         return ProbeQuestion(

@@ -77,6 +77,21 @@ class Ontology:
         probes = (a.probe(value) for a, value in self._held(attributes))
         return tuple(probe for probe in probes if probe is not None)
 
+    def answerable(self, attributes: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the attributes that `probe_questions` asks about, in its order."""
+        return tuple(a.id for a, _ in self._held(attributes) if a.question)
+
+    def probe_question(self, name: str, attributes: Mapping[str, str]) -> ProbeQuestion:
+        """Return the question about one of the `answerable` attributes of a persona.
+
+        Raises:
+            KeyError: the persona cannot be asked about it.
+        """
+        probe = self[name].probe(attributes[name].strip())
+        if probe is None:
+            raise KeyError(name)
+        return probe
+
     def contradiction(self, question: ProbeQuestion) -> str:
         """Return a wrong answer to a probe question: the next value, or the next number."""
         return self[question.attribute].contradiction(question)

@@ -99,9 +99,9 @@ def _questions(
     asked = []
     for persona_id in probes.drawn(seed, tick, list(place), share=scenario.probes.share):
         row = place[persona_id]
-        known = {q.attribute: q for q in ontology.probe_questions(attributes[row])}
+        own = attributes[row]
         chosen = probes.questions(
-            seed, tick, persona_id, list(known), count=scenario.probes.questions
+            seed, tick, persona_id, ontology.answerable(own), count=scenario.probes.questions
         )
-        asked += [_Asked(row=row, question=known[name]) for name in chosen]
+        asked += [_Asked(row=row, question=ontology.probe_question(name, own)) for name in chosen]
     return asked
