@@ -214,14 +214,21 @@ class MemoryStore:
         }
         return Held(**columns, used=np.arange(width) < counts[:, None])
 
-    def since(self, row: int, tick: int) -> IntArray:
-        """Return slots of one persona's memories written after `tick`.
+    def since(self, rows: IntArray, ticks: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the memories of personas written after a tick: which of `rows`, its slot, (M,).
 
-        The most important come first; of equals the newer, then the lower id.
+        They stand by place in `rows`; of one the most important come first; of equals the newer,
+        then the lower id.
+
+        rows, ticks: (A,) persona rows, and the tick of each.
         """
-        slots = np.flatnonzero(self.tick[row, : self.count[row]] > tick)
-        written, weight = self.tick[row, slots], self.importance[row, slots]
-        return slots[np.lexsort((slots, -written, -weight))]
+        counts = self.count[rows]
+        width = int(counts.max(initial=0))
+        later = self.tick[:, :width].take(rows, axis=0) > ticks[:, None]
+        which, slots = np.nonzero(later & (np.arange(width) < counts[:, None]))
+        held = rows[which], slots
+        order = np.lexsort((slots, -self.tick[held], -self.importance[held], which))
+        return which[order], slots[order]
 
     def composition(self) -> FloatArray:
         """Return the share of reflections among each persona's memories, (P,); 0 without any."""

@@ -182,13 +182,16 @@ def test_composition_is_the_share_of_reflections_and_nothing_for_an_empty_memory
 def test_memories_since_a_tick_come_most_important_first_then_newer_then_lower_id(
     entries: list[tuple[int, float]], since: int
 ) -> None:
-    store = MemoryStore(2, cap=30)
+    store = MemoryStore(3, cap=30)
+    store.write(np.array([2]), tick=since, kind=TURN, importance=1.0, text=0)
     ticks, weights = [t for t, _ in entries], [w for _, w in entries]
     store.write(np.ones(len(entries), np.int64), tick=ticks, kind=TURN, importance=weights, text=0)
     later = [i for i, t in enumerate(ticks) if t > since]
     expected = sorted(later, key=lambda i: (-weights[i], -ticks[i], i))
-    assert store.since(1, since).tolist() == expected
-    assert store.since(0, since).tolist() == []
+    rows, after = np.array([2, 1, 0, 1]), np.array([since - 1, since, since, 99])
+    which, slots = store.since(rows, after)
+    assert which.tolist() == [0] + [1] * len(expected)
+    assert slots.tolist() == [0, *expected]
 
 
 @settings(deadline=None, max_examples=50)

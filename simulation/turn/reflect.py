@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,12 +16,16 @@ from simulation.turn.feelings import lost
 from simulation.turn.rows import change_rows, memory_rows, persona_column, rejections
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from simulation.models.base import Model, ReflectionReplies
     from simulation.models.written import Fallback
     from simulation.records import BoolArray, FloatArray, IntArray, Rows
     from simulation.scenario import Scenario
     from simulation.turn.prepare import Turns
     from simulation.world import World
+
+_Item = TypeVar("_Item")
 
 
 def reflect(
@@ -82,30 +86,34 @@ def reflect(
 
 def _requests(world: World, turns: Turns, rows: IntArray, sharp: BoolArray) -> ReflectionRequests:
     store = world.memory
-    memories, views = [], []
-    for row in rows.tolist():
-        slots = store.since(row, int(world.last_reflection[row]))
-        memories.append(
-            [
-                (int(store.text[row, s]), float(store.importance[row, s]), int(store.tick[row, s]))
-                for s in slots.tolist()
-            ]
-        )
-        about, felt = store.claim[row, slots].tolist(), store.stance[row, slots].tolist()
-        views.append(list(zip(about, felt, strict=True)))
+    which, slots = store.since(rows, world.last_reflection[rows])
+    at = rows[which], slots
+    counts = np.bincount(which, minlength=len(rows))
+    remembered = _zipped(store.text[at], store.importance[at], store.tick[at])
     requests = ReflectionRequests(
         cast=world.cast,
         tick=turns.tick,
         row=rows,
         beliefs=world.beliefs[rows],
         before=world.reflected[rows],
-        memories=memories,
-        memory_views=views,
+        memories=_parted(remembered, counts),
+        memory_views=_parted(_zipped(store.claim[at], store.stance[at]), counts),
         sharp=sharp,
         text=world.texts.__getitem__,
         prompt=lambda i: prompts.reflection(requests, i),
     )
     return requests
+
+
+def _zipped(*columns: NDArray[Any]) -> list[Any]:
+    """Return the rows of columns, (N,) each, as tuples of plain numbers."""
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _parted(items: list[_Item], counts: IntArray) -> list[list[_Item]]:
+    """Return a list as consecutive parts of `counts` items."""
+    ends = np.cumsum(counts).tolist()
+    return [items[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _remember(
@@ -138,7 +146,6 @@ def _remember(
         affect=felt,
         overgeneral=True,
     )
-    written = [part.tolist() for part in np.split(memory_id, np.cumsum(counts)[:-1])]
     table = memory_rows(
         world,
         memory_id,
@@ -152,7 +159,7 @@ def _remember(
         ids,
         felt,
     )
-    return table, lost(world, tick, rows[owner], ids), written
+    return table, lost(world, tick, rows[owner], ids), _parted(memory_id.tolist(), counts)
 
 
 def evict(world: World, tick: int) -> records.Evictions:
