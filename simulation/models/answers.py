@@ -7,7 +7,7 @@ Unicode code points.
 from __future__ import annotations
 
 import json
-import unicodedata
+import re
 from typing import Any
 
 from simulation.errors import InvalidAnswerError
@@ -20,6 +20,12 @@ MAX_DEPTH = 32  # objects and lists within each other
 _FENCE = "```json"
 _SPACES = "\t\n\r\v\f\x85\u2028\u2029"  # these part words, so they become a space
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # these reorder what follows them
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0))  # Unicode's category Cc
+_PRINTABLE: dict[int, str | None] = {
+    **dict.fromkeys(_CONTROLS),
+    **dict.fromkeys(map(ord, _BIDI)),
+    **dict.fromkeys(map(ord, _SPACES), " "),
+}
 
 _ESCAPED = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&"))  # & last: only once
 
@@ -45,17 +51,33 @@ def said_in(answer: str) -> str:
 def decode(answer: str) -> dict[str, Any]:
     """Return the object in an answer; all of its texts can be stored as UTF-8."""
     check_length(answer)
+    if (given := _plainly(answer)) is not None:
+        return given
     text, rest = _object_text(answer)
     _refuse_second(rest)
     try:
-        given = json.loads(
-            text, strict=False, object_pairs_hook=_unique, parse_constant=_refuse_constant
-        )
+        given = _DECODER.decode(text)
         check_text(json.dumps(given, ensure_ascii=False))
     except ValueError as error:
         reason = str(error).splitlines()[0]
         raise InvalidAnswerError(f"the answer is not valid JSON: {reason}") from error
     return dict(given)
+
+
+def _plainly(answer: str) -> dict[str, Any] | None:
+    """Return the object of an answer that is one and nothing else, as most are; else None.
+
+    What is not told apart at a glance, and whatever is wrong, is left to the way through the text
+    character by character: it comes to the same, and says what is wrong.
+    """
+    text = answer.strip()
+    if not text.startswith("{") or "\\u" in text or len(_OPENING.findall(text)) > MAX_DEPTH:
+        return None
+    try:
+        text.encode()  # with no \\u in it, it holds all the surrogates that its object would
+        return dict(_DECODER.decode(text))
+    except (ValueError, InvalidAnswerError):
+        return None
 
 
 def check_length(answer: str) -> None:
@@ -136,6 +158,12 @@ def _refuse_constant(name: str) -> float:
     raise InvalidAnswerError(f"{name} is not a number")
 
 
+_DECODER = json.JSONDecoder(
+    strict=False, object_pairs_hook=_unique, parse_constant=_refuse_constant
+)
+_OPENING = re.compile(r"[{\[]")
+
+
 def clean(text: str, what: str, dropped: list[Dropped]) -> str:
     """Return the text without control characters and not too long, and say what was dropped.
 
@@ -153,6 +181,8 @@ def clean(text: str, what: str, dropped: list[Dropped]) -> str:
 
 def _plain(text: str) -> str:
     """Return the text without the marks by which prompts escape what somebody wrote, once."""
+    if "&" not in text:
+        return text
     for mark, character in _ESCAPED:
         text = text.replace(mark, character)
     return text
@@ -160,12 +190,9 @@ def _plain(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return the text without control and reordering characters; line ends become spaces."""
-    return "".join(
-        " " if character in _SPACES else character
-        for character in text
-        if character in _SPACES
-        or (unicodedata.category(character) != "Cc" and character not in _BIDI)
-    )
+    if text.isprintable():  # then it holds none of them
+        return text
+    return text.translate(_PRINTABLE)
 
 
 def shown(value: object) -> str:

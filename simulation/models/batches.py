@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation.models.base import ACTIONS, ON_A_PERSONA, ON_A_POST, AttitudesView
+from simulation.models.base import ACTIONS, ON_A_POST, AttitudesView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from simulation.models.base import (
         FeedView,
@@ -32,35 +32,66 @@ def choices(requests: TurnRequests, i: int) -> dict[str, tuple[int, ...]]:
     actions without a target. An allowed action that needs a target and has none is left out.
     Source: method.md 12, "Targets".
     """
-    allowed = [ACTIONS[code] for code in np.flatnonzero(requests.allowed[i])]
-    found = {action: _targets(requests, i, action) for action in allowed}
-    needy = (*ON_A_POST, *ON_A_PERSONA)
-    return {action: ids for action, ids in found.items() if ids or action not in needy}
+    allowed = [ACTIONS[code] for code in requests.allowed[i].nonzero()[0].tolist()]
+    posts = _distinct(post for post in requests.feed.post[i].tolist() if post >= 0)
+    found: dict[str, tuple[int, ...]] = {}
+    for action in allowed:
+        if action in _OF_THEIR_OWN:
+            ids = _OF_THEIR_OWN[action](requests, i)
+        elif action in ON_A_POST:
+            ids = posts
+        else:
+            found[action] = ()
+            continue
+        if ids:
+            found[action] = ids
+    return found
 
 
-def _targets(requests: TurnRequests, i: int, action: str) -> tuple[int, ...]:
-    """Return the valid targets of one action, without repetition, in feed order."""
-    feed = requests.feed
-    used = feed.post[i] >= 0
-    if action == "answer":
-        return _distinct(feed.post[i][used & feed.question[i]])
-    if action in ON_A_POST:
-        return _distinct(feed.post[i][used])
-    authors = feed.author[i]
-    peers = used & (authors >= 0) & (authors != requests.row[i])
-    if action == "follow":
-        near = np.column_stack([np.where(feed.followable[i], authors, -1), feed.origin[i]])
-        known = near[peers].ravel()
-        return _distinct(known[(known >= 0) & (known != requests.row[i])])
-    if action == "ask_peer":
-        known = np.append(authors[peers], requests.friend[i])
-        return _distinct(known[known >= 0])
-    return ()
+def _questions(requests: TurnRequests, i: int) -> tuple[int, ...]:
+    """Return the posts that can be answered, in feed order."""
+    slots = zip(requests.feed.post[i].tolist(), requests.feed.question[i].tolist(), strict=True)
+    return _distinct(post for post, question in slots if question and post >= 0)
 
 
-def _distinct(values: IntArray) -> tuple[int, ...]:
+def _strangers(requests: TurnRequests, i: int) -> tuple[int, ...]:
+    """Return who can be followed: of each item its author, then whose words it shares."""
+    feed, own = requests.feed, int(requests.row[i])
+    slots = zip(
+        _peers(requests, i),
+        feed.followable[i].tolist(),
+        feed.origin[i].tolist(),
+        strict=True,
+    )
+    near = (
+        person
+        for author, followable, origin in slots
+        if author >= 0
+        for person in (author if followable else -1, origin)
+    )
+    return _distinct(person for person in near if person >= 0 and person != own)
+
+
+def _acquaintances(requests: TurnRequests, i: int) -> tuple[int, ...]:
+    """Return who can be asked: the authors of the feed, then the friend."""
+    known = (*_peers(requests, i), int(requests.friend[i]))
+    return _distinct(person for person in known if person >= 0)
+
+
+def _peers(requests: TurnRequests, i: int) -> list[int]:
+    """Return the author of each slot of a feed, -1 where it is no other persona."""
+    feed, own = requests.feed, int(requests.row[i])
+    slots = zip(feed.post[i].tolist(), feed.author[i].tolist(), strict=True)
+    return [author if post >= 0 and author != own else -1 for post, author in slots]
+
+
+_OF_THEIR_OWN = {"answer": _questions, "follow": _strangers, "ask_peer": _acquaintances}
+"""What can be aimed at by those actions to which not every post of the feed is open."""
+
+
+def _distinct(values: Iterable[int]) -> tuple[int, ...]:
     """Return the values without repetition, each where it first stands."""
-    return tuple(dict.fromkeys(values.tolist()))
+    return tuple(dict.fromkeys(values))
 
 
 def target_name(action: str, target: int, ids: Sequence[str]) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import unicodedata
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_ITEM = 2_000  # code points of a post or memory; a written persona's words have at most 1,000
+
+_UNSENDABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters but tab and line feed, and halves of surrogate pairs."""
 
 
 def sections(*parts: str) -> str:
@@ -29,6 +31,8 @@ def names(names: Iterable[str]) -> str:
 
 def quoted(name: str) -> str:
     """Return a name in quotes that it cannot close, in one line."""
+    if name.isalnum():  # letters and digits need nothing
+        return f'"{name}"'
     return '"' + escaped(line(name)).replace('"', "&quot;") + '"'
 
 
@@ -44,13 +48,11 @@ def escaped(text: str) -> str:
     Control characters other than tab and line feed and halves of surrogate pairs have no place in
     a request and become U+FFFD.
     """
-    kept = "".join(
-        character
-        if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cs")
-        else "\ufffd"
-        for character in text
-    )
-    return html.escape(kept, quote=False)
+    if not text.isprintable():  # what cannot be sent cannot be printed, and few texts cannot
+        text = _UNSENDABLE.sub("\ufffd", text)
+    if "&" in text:
+        text = text.replace("&", "&amp;")
+    return text.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def line(text: str) -> str:

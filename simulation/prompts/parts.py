@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simulation.errors import EmptyPersonaBlockError
@@ -37,6 +39,7 @@ _CREDENCES = (
     "sure that it is true",
 )
 _BOUNDS = (0.08, 0.25, 0.42, 0.58, 0.75, 0.92)
+_BRIEFS = 8  # of which the words are kept: a run has one, and few runs are under way at a time
 
 
 def persona_prompt(cast: Cast, row: int, *question: str) -> Prompt:
@@ -45,44 +48,59 @@ def persona_prompt(cast: Cast, row: int, *question: str) -> Prompt:
     if not block.strip():
         raise EmptyPersonaBlockError(cast.ids[row])
     return Prompt(
-        system=sections(SYSTEM, _brief(cast)),
+        system=_system(
+            cast.brand, cast.proposition, cast.dimensions, cast.claims, cast.claim_texts
+        ),
         persona=titled("Who you are", [fenced("persona", block, id=cast.ids[row])]),
         question=sections(*question),
     )
 
 
-def _brief(cast: Cast) -> str:
-    """Return what the run is about: the same for everybody in it."""
-    claims = [
-        fenced("claim", text, id=name)
-        for name, text in zip(cast.claims, cast.claim_texts, strict=True)
-    ]
+@lru_cache(maxsize=_BRIEFS)
+def _system(
+    brand: str,
+    proposition: str,
+    dimensions: tuple[str, ...],
+    claims: tuple[str, ...],
+    claim_texts: tuple[str, ...],
+) -> str:
+    """Return the rules and what the run is about: the same for everybody in it."""
     brief = [
-        fenced("brand", cast.brand),
-        fenced("proposition", cast.proposition),
-        *claims,
-        f"Dimensions on which it is judged: {names(cast.dimensions)}",
+        fenced("brand", brand),
+        fenced("proposition", proposition),
+        *(fenced("claim", text, id=n) for n, text in zip(claims, claim_texts, strict=True)),
+        f"Dimensions on which it is judged: {names(dimensions)}",
     ]
-    return titled("What it is about", brief)
+    return sections(SYSTEM, titled("What it is about", brief))
 
 
 def beliefs(cast: Cast, beliefs: FloatArray) -> list[str]:
     """Return one line per belief, in numbers and in words."""
-    words = [_LEVELS] * len(cast.dimensions) + [_CREDENCES] * len(cast.claims)
     return [
-        f"- {escaped(line(name))}: {belief:.2f} ({_band(scale, belief)})"
-        for name, scale, belief in zip(cast.targets, words, beliefs.tolist(), strict=True)
+        f"- {name}: {belief:.2f} ({scale[bisect_right(_BOUNDS, belief)]})"
+        for (name, scale), belief in zip(
+            _scales(cast.dimensions, cast.claims), beliefs.tolist(), strict=True
+        )
     ]
 
 
-def _band(scale: tuple[str, ...], belief: float) -> str:
-    """Return the word for a belief in [0, 1]."""
-    return scale[sum(belief >= bound for bound in _BOUNDS)]
+@lru_cache(maxsize=_BRIEFS)
+def _scales(
+    dimensions: tuple[str, ...], claims: tuple[str, ...]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the name of each belief as it is shown, and the words for its levels."""
+    scales = [(name, _LEVELS) for name in dimensions] + [(name, _CREDENCES) for name in claims]
+    return tuple((escaped(line(name)), scale) for name, scale in scales)
 
 
 def keys(cast: Cast, value: str) -> str:
     """Return the names of all beliefs, each with the value that leaves it as it is."""
-    return ", ".join(f"{quoted(name)}: {value}" for name in cast.targets)
+    return _keys(cast.targets, value)
+
+
+@lru_cache(maxsize=2 * _BRIEFS)
+def _keys(targets: tuple[str, ...], value: str) -> str:
+    return ", ".join(f"{quoted(name)}: {value}" for name in targets)
 
 
 def repair(prompt: Prompt, error: str) -> Prompt:

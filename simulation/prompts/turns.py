@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simulation.models.batches import FRONTIER, choices
@@ -59,7 +60,7 @@ def turn(requests: TurnRequests, i: int) -> Prompt:
         *_settled(requests, i),
         titled("What is before you", _feed(requests, i)),
         titled("What you can do", _deeds(requests, i)),
-        titled("What do you do?", _reaction_shape(requests, i)),
+        _reaction_shape(keys(cast, "0"), rated=bool(requests.tier[i] == FRONTIER)),
     )
 
 
@@ -112,20 +113,20 @@ def _coarse(value: float, bounds: tuple[float, float], words: tuple[str, str, st
 def _feed(requests: TurnRequests, i: int) -> list[str]:
     """Return the items of the feed, best first; with none, what the persona thinks of instead."""
     posts = requests.feed.post[i].tolist()
-    items = [_item(requests, i, slot) for slot, post in enumerate(posts) if post >= 0]
+    items = [_item(requests, i, slot, post) for slot, post in enumerate(posts) if post >= 0]
     if items:
         return ["Your feed, best first:", *items]
     stimulus = fenced("thought", cut(requests.text(int(requests.stimulus[i]))))
     return ["Your feed is empty. You think of:", stimulus]
 
 
-def _item(requests: TurnRequests, i: int, slot: int) -> str:
+def _item(requests: TurnRequests, i: int, slot: int, post: int) -> str:
     """Return one item of a feed: what was published and by whom, nothing else about the author.
 
     The stance of an item stays out: a persona's own is its credence, which nobody else can see.
     """
     feed, cast = requests.feed, requests.cast
-    post, author, claim = (int(a[i, slot]) for a in (feed.post, feed.author, feed.claim))
+    author, claim, origin = (int(a[i, slot]) for a in (feed.author, feed.claim, feed.origin))
     kind = "question to you" if feed.question[i, slot] else "post"
     marks = {
         "number": str(slot + 1),
@@ -135,8 +136,8 @@ def _item(requests: TurnRequests, i: int, slot: int) -> str:
     }
     if author >= 0:
         marks["persona"] = cast.ids[author]
-    if feed.origin[i, slot] >= 0:
-        marks["with_words_of"] = cast.ids[int(feed.origin[i, slot])]
+    if origin >= 0:
+        marks["with_words_of"] = cast.ids[origin]
     if claim >= 0:
         marks["about"] = cast.claims[claim]
     return fenced("post", cut(requests.text(int(feed.text[i, slot]))), **marks)
@@ -159,10 +160,13 @@ def _options(cast: Cast, action: str, targets: tuple[int, ...]) -> str:
     return f"; target: one of {names(cast.ids[row] for row in targets)}"
 
 
-def _reaction_shape(requests: TurnRequests, i: int) -> list[str]:
+@lru_cache(maxsize=8)  # the same for all personas of a run and tier
+def _reaction_shape(beliefs: str, *, rated: bool) -> str:
     """Return the shape of an answer to a turn.
 
     Keys as a list and no sample of a text: small models copy what stands in the place of words.
+
+    beliefs: their names, with a 0 each.  rated: whether importance is asked for.
     """
     lines = [
         "Answer with one JSON object that has these keys:",
@@ -170,8 +174,8 @@ def _reaction_shape(requests: TurnRequests, i: int) -> list[str]:
         '- "target": the id of its target, as text; null if it has none',
         '- "words": one to three sentences of your own, in the first person, said or only thought',
         '- "changes": how far each belief moves, from -1 to 1, 0 if it stays:',
-        f"  {{{keys(requests.cast, '0')}}}",
+        f"  {{{beliefs}}}",
     ]
-    if requests.tier[i] == FRONTIER:
+    if rated:
         lines.append('- "importance": from 0 to 1, how much this will stay with you')
-    return lines
+    return titled("What do you do?", lines)

@@ -20,6 +20,7 @@ from simulation.models.base import (
 from simulation.posts import KIND_CODE
 from simulation.recall import MODES
 from simulation.regards import BRAND
+from simulation.regards.views import Views
 from simulation.turn.feel import feel
 from simulation.turn.recollect import recollect
 
@@ -200,13 +201,11 @@ def _attitudes(
     owner = np.broadcast_to(rows[:, None], objects.shape)
     felt = regards.toward(owner.ravel(), objects.ravel()).reshape(objects.shape)
     slots = view.post.shape[1]
-
-    def words(i: int) -> list[tuple[str, str]]:
-        before = [obj for obj in objects[i].tolist() if obj >= 0]
-        return regards.before(world.texts, int(rows[i]), before, int(stimulus[i]))
-
     return AttitudesView(
-        brand=felt[:, 0], claim=felt[:, 1 : slots + 1], peer=felt[:, slots + 1 :], words=words
+        brand=felt[:, 0],
+        claim=felt[:, 1 : slots + 1],
+        peer=felt[:, slots + 1 :],
+        words=Views(regards, world.texts, row=rows, objects=objects, query=stimulus),
     )
 
 
