@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from rule_requests import (
     make_reflections,
     make_requests,
     speaks_of_itself,
+    subset,
 )
 
 from simulation.models.base import ACTIONS, SPEAKING, RecalledView
@@ -35,7 +37,7 @@ from simulation.models.words import (
     shorten,
     speeches,
 )
-from simulation.models.words.matters import fitting, matters
+from simulation.models.words.matters import Fitting, matters
 from simulation.models.words.text import bands
 from simulation.rng import Streams
 
@@ -223,10 +225,17 @@ def test_a_voice_of_another_matter_is_not_heard_and_one_of_the_matter_more_often
 
 def test_voices_fit_a_topic_of_which_nothing_is_known() -> None:
     voices = ("with my diabetes", "as a nurse", "with my car")
-    assert fitting(voices, "The moon is round.") == list(voices)
-    assert fitting(voices, "Fewer cars on the ring road") == [voices[1], voices[2], voices[2]]
-    assert fitting(voices, "This VACCINE, does it help?") == [voices[0], voices[0], voices[1]]
-    assert fitting((), "tram") == []
+    assert Fitting("The moon is round.").of(voices) == list(voices)
+    of_cars = Fitting("Fewer cars on the ring road")
+    assert of_cars.of(voices) == [voices[1], voices[2], voices[2]]
+    assert of_cars.of(voices[2:]) == [voices[2], voices[2]]
+    vaccine = Fitting("This VACCINE, does it help?")
+    assert vaccine.of(voices) == [voices[0], voices[0], voices[1]]
+    assert Fitting("tram").of(()) == []
+
+
+def test_a_voice_without_words_is_not_heard_and_others_are_heard_bare() -> None:
+    assert Fitting("The moon is round.").of(("", " . ", " as a\nnurse. ")) == ["as a nurse"]
 
 
 def test_a_stem_is_the_beginning_of_a_word_and_a_full_stop_its_end() -> None:
@@ -326,6 +335,26 @@ def test_silent_actions_have_no_words() -> None:
     assert all(set(speech_batch(action, 0.5, 20)) == {""} for action in silent)
 
 
+def test_what_is_said_depends_on_the_own_turn_only() -> None:
+    requests = Town.build(80, seed=2).requests
+    rng = np.random.default_rng(3)
+    columns: dict[str, Any] = {
+        "action": rng.integers(0, len(ACTIONS), 80),
+        "slot": rng.integers(-1, requests.feed.post.shape[1], 80),
+        "claim": rng.integers(-1, 3, 80),
+        "feeling": rng.uniform(-1.0, 1.0, 80),
+        "echo": rng.integers(-1, 2, 80),
+        "bits": Streams(1).bits("words", tick=1, keys=requests.cast.keys),
+    }
+    whole = speeches(requests, **columns)
+    rows = rng.permutation(80)[:30].tolist()
+    part = speeches(
+        subset(requests, rows), **{name: column[rows] for name, column in columns.items()}
+    )
+    assert part == [whole[row] for row in rows]
+    assert len(set(part)) > 10
+
+
 # Texts by users
 
 
@@ -345,11 +374,18 @@ def test_texts_are_cut_at_a_word() -> None:
     assert shorten("short", 10) == "short"
 
 
-@given(st.text(max_size=200))
+WHITE = "".join(c for c in map(chr, range(sys.maxunicode + 1)) if c.isspace())
+
+
+@given(st.text(max_size=200) | st.text(f'a."🙂{WHITE}', max_size=8) | st.text("a .", max_size=8))
 def test_a_text_on_one_line_has_single_spaces(text: str) -> None:
     line = plain(text)
-    assert line.splitlines() in ([line], []) or not line.split()
-    assert "  " not in line
+    assert line.split(" ") == (text.split() or [""])
+
+
+@pytest.mark.parametrize("space", WHITE)
+def test_no_white_space_but_a_space_stays_in_a_line(space: str) -> None:
+    assert plain(f"a{space}b") == "a b"
 
 
 def test_a_quote_holds_no_quote_and_no_full_stop() -> None:

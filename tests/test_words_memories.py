@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,42 @@ def test_a_memory_of_a_person_names_it() -> None:
 def test_a_question_is_remembered_as_one() -> None:
     feed = make_feed(1, question=np.array([[True]]), names={0: "Town hall"})
     assert "Town hall's question" in one("answer", "Yes.", feed=feed)
+
+
+def test_one_post_may_be_a_question_to_one_and_a_post_to_another() -> None:
+    feed = make_feed(
+        3,
+        post=np.zeros((3, 1), dtype=np.int64),
+        question=np.array([[True], [False], [True]]),
+        names={0: "Maria"},
+    )
+    requests = make_requests(3, feed=feed)
+    texts = memory_texts(requests, make_reactions(requests, codes("like", "like", "like")))
+    nouns = ["question" if "Maria's question" in text else "post" for text in texts]
+    assert nouns == ["question", "post", "question"]
+    assert "Maria's post" in texts[1]
+
+
+def test_a_turn_about_nothing_seen_is_about_its_own_proposition() -> None:
+    requests = make_requests(
+        3,
+        feed=make_feed(3, 0),
+        texts=("One thing.", "Another.", ""),
+        stimulus=np.array([1, 2, 0]),
+    )
+    texts = memory_texts(requests, make_reactions(requests, np.zeros(3, dtype=np.int64)))
+    assert ['"Another"' in text for text in texts] == [True, False, False]
+    assert BRAND in texts[1]
+    assert '"One thing"' in texts[2]
+
+
+def test_every_memory_starts_with_words_of_a_list() -> None:
+    forms = (*memory_phrases.DEEDS.values(), memory_phrases.IDLE)
+    assert all(before for pairs in forms for before, _ in pairs)
+
+
+def test_words_of_white_space_alone_count_as_none() -> None:
+    assert one("like", " \n ") == one("like")
 
 
 def test_an_empty_feed_is_remembered_as_quiet() -> None:
@@ -223,3 +260,27 @@ def test_a_claim_without_words_goes_by_its_id() -> None:
 def test_dimensions_are_read_without_underscores() -> None:
     cast = make_cast(200, dimensions=("public_trust", "fit", "value"))
     assert all("public trust" in text for text in reflection(0, 0.2, cast=cast))
+
+
+def test_a_reflection_depends_on_itself_only() -> None:
+    rng = np.random.default_rng(5)
+    before = rng.random((60, 6))
+    moved = before + rng.uniform(-0.4, 0.4, (60, 6)) * (rng.random((60, 1)) < 0.8)
+    beliefs = np.clip(moved, 0.0, 1.0)
+    texts = tuple(f"Memory {i}." for i in range(9))
+    memories = [[(i % 9, 0.5, 1)] * (i % 3) for i in range(60)]
+
+    def reflected(rows: list[int]) -> list[str]:
+        requests = make_reflections(
+            beliefs[rows],
+            before[rows],
+            cast=make_cast(60),
+            texts=texts,
+            memories=[memories[row] for row in rows],
+        )
+        replies = consolidate(replace(requests, row=np.array(rows)))
+        return [text for (text,) in replies.memories]
+
+    whole, rows = reflected(list(range(60))), [31, 4, 17, 50]
+    assert reflected(rows) == [whole[row] for row in rows]
+    assert len(set(whole)) > 30

@@ -70,15 +70,22 @@ def _kept(requests: ReflectionRequests, target: IntArray) -> list[int]:
     views = requests.memory_views or [()] * len(requests)
     return [
         _best(own, about, way)
-        for own, about, way in zip(views, claim.tolist(), by.tolist(), strict=True)
+        for own, about, way in zip(views, claim.tolist(), np.sign(by).tolist(), strict=True)
     ]
 
 
 def _best(views: Sequence[tuple[int, float]], claim: int, way: float) -> int:
-    """Return the place of the first view of a claim that felt its way, else of any, else 0."""
-    same = [place for place, (about, _) in enumerate(views) if about == claim >= 0]
-    onward = (place for place in same if views[place][1] * np.sign(way) >= _CLEAR)
-    return next(onward, same[0] if same else 0)
+    """Return the place of the first view of a claim that felt its way, else of any, else 0.
+
+    way: 1 up, -1 down, 0 neither.
+    """
+    if claim < 0:
+        return 0
+    same = [place for place, (about, _) in enumerate(views) if about == claim]
+    for place in same:
+        if views[place][1] * way >= _CLEAR:
+            return place
+    return same[0] if same else 0
 
 
 def _claim_behind(requests: ReflectionRequests, target: IntArray) -> IntArray:

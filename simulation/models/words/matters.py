@@ -9,6 +9,9 @@ nothing.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
+
+from simulation.models.words.text import VOICE_LENGTH, bare
 
 # Beginnings of words; an entry that ends in "." is a whole word.
 STEMS: tuple[tuple[str, ...], ...] = (
@@ -48,16 +51,29 @@ def matters(text: str) -> int:
     return found
 
 
-def fitting(voices: tuple[str, ...], topic: str) -> list[str]:
-    """Return the voices that fit a topic, in order, those on its matters twice.
+class Fitting(dict[str, tuple[str, ...]]):
+    """How a voice is heard on a topic: not at all, once, or twice if it is on its matters.
 
-    >>> fitting(("as a nurse", "with my car", "with my asthma"), "The tram will cut traffic")
-    ['as a nurse', 'with my car', 'with my car']
+    Personas share their voices, so each is looked at once for all that speak of the topic.
+
+    Example:
+        >>> fitting = Fitting("The tram will cut traffic")
+        >>> fitting.of(("as a nurse", "with my car", "with my asthma"))
+        ['as a nurse', 'with my car', 'with my car']
     """
-    about = matters(topic)
-    chosen = []
-    for voice in voices:
-        own = matters(voice)
-        if not own or not about or own & about:
-            chosen += [voice] * (2 if own & about else 1)
-    return chosen
+
+    def __init__(self, topic: str) -> None:
+        """Start with no voices."""
+        self._about = matters(topic)
+
+    def __missing__(self, voice: str) -> tuple[str, ...]:
+        """Return and keep how a new voice is heard; one without words is not."""
+        own, part = matters(voice), bare(voice, VOICE_LENGTH)
+        shared = own & self._about
+        silent = not part or (own and self._about and not shared)
+        self[voice] = heard = () if silent else (part, part) if shared else (part,)
+        return heard
+
+    def of(self, voices: tuple[str, ...]) -> list[str]:
+        """Return a persona's voices that fit, bare and in order."""
+        return [*chain.from_iterable(map(self.__getitem__, voices))]

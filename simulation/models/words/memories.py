@@ -1,6 +1,10 @@
 """What a turn leaves in memory: in the first person, what was done and about what.
 
 Used for the turns of every model (method.md 12, "The memory text of a turn").
+
+A text has four parts: how it starts, what it is about, how the deed ends, and the words said or
+what was thought.  Which of them a turn takes is told for a whole batch as numbers, places in
+lists of strings; the strings are joined at last.
 """
 
 from __future__ import annotations
@@ -10,20 +14,46 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulation.mind import opinion
-from simulation.models.base import ACTIONS, ON_A_PERSONA, ON_A_POST
+from simulation.models.base import ACTION_CODE, ACTIONS, ON_A_PERSONA, ON_A_POST
 from simulation.models.words import memory_phrases as forms
-from simulation.models.words.speech import capital
-from simulation.models.words.text import MIXED, NAME_LENGTH, bands, bare, plain, quoted, shorten
+from simulation.models.words.objects import objects
+from simulation.models.words.text import MIXED, bands, capital, plain, shorten
 from simulation.rng import Streams
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulation.models.base import IntArray, Reactions, TurnRequests
+    from simulation.rng import UIntArray
 
 MEMORY_WORDS = 300  # code points of the words that a memory keeps
-_ITEM_LENGTH = 70  # code points of a post or ad in a memory
 _NO_CLAIM = 5  # the list for what is about no claim, after the five bands
-_APPROVING = ("like", "upvote", "repost", "follow")
+_APPROVING, _ON_A_POST, _ON_A_PERSONA = (
+    np.array([action in some for action in ACTIONS])
+    for some in (("like", "upvote", "repost", "follow"), ON_A_POST, ON_A_PERSONA)
+)
+_IGNORE, _DOWNVOTE = ACTION_CODE["ignore"], ACTION_CODE["downvote"]
 _SEED = Streams(0)  # which form of words is taken may be the same in runs of all seeds
+
+# The lists of deeds, by action, and the one for an empty feed; those of thoughts, by whether
+# nothing was done and by feeling. Of each list its length, and how many forms stand before it.
+_DEEDS = (*(forms.DEEDS[action] for action in ACTIONS), forms.IDLE)
+_THOUGHTS = (*forms.FEELINGS, *forms.PASSING)
+_DEED_COUNT, _THOUGHT_COUNT = (
+    np.array([len(some) for some in lists], dtype=np.uint64) for lists in (_DEEDS, _THOUGHTS)
+)
+_DEED_START, _THOUGHT_START = (np.cumsum(count) - count for count in (_DEED_COUNT, _THOUGHT_COUNT))
+_MOMENT_COUNT = np.uint64(len(forms.MOMENTS))
+_STARTS = [
+    capital(moment + before) for pairs in _DEEDS for before, _ in pairs for moment in forms.MOMENTS
+]
+_AFTERS = [after for pairs in _DEEDS for _, after in pairs]
+_ENDS = [
+    join + thought + "."
+    for join in ("; ", ", though ")
+    for thoughts in _THOUGHTS
+    for thought in thoughts
+]
 
 
 def memory_texts(
@@ -38,47 +68,55 @@ def memory_texts(
     """
     keys = requests.cast.keys[requests.row]
     draws = streams.bits("memory_words", tick=requests.tick, keys=keys)
-    objects = _Objects(requests)
     slots = _slots(requests, reactions)
     felt = _feelings(requests, reactions, slots)
-    columns = (reactions.action, slots, reactions.persona, reactions.claim, felt, draws)
-    texts = []
-    for i, (code, slot, persona, claim, feeling, draw) in enumerate(
-        zip(*(column.tolist() for column in columns), strict=True)
-    ):
-        action = ACTIONS[code]
-        what = objects.of(i, action=action, slot=slot, persona=persona, claim=claim)
-        words = plain(reactions.words[i])
-        deeds = forms.IDLE if action == "ignore" and slot < 0 else forms.DEEDS[action]
-        thoughts = (forms.PASSING if action == "ignore" else forms.FEELINGS)[feeling]
-        join = ", though " if _against_itself(action, feeling) else "; "
-        texts.append(_text(deeds, what, words, join, thoughts, draw))
-    return texts
+    start, after, end = _places(reactions.action, slots, felt, draws)
+    called, which = objects(requests, reactions, slots)
+    parts = (
+        _taken(_STARTS, start),
+        _taken(called, which),
+        _taken(_AFTERS, after),
+        _said(reactions.words, _taken(_ENDS, end)),
+    )
+    return [f"{a}{b}{c}{d}" for a, b, c, d in zip(*parts, strict=True)]
 
 
-def _text(
-    deeds: tuple[tuple[str, str], ...],
-    what: str,
-    words: str,
-    join: str,
-    thoughts: tuple[str, ...],
-    draw: int,
-) -> str:
-    """Return the deed, and the words said or what was thought."""
-    draw, which = divmod(draw, len(deeds))
-    before, after = deeds[which]
-    draw, which = divmod(draw, len(forms.MOMENTS))
-    deed = capital(forms.MOMENTS[which] + before + what + after)
-    if words:
-        return deed + ": " + shorten(words, MEMORY_WORDS)
-    return deed + join + thoughts[draw % len(thoughts)] + "."
+def _taken(strings: Sequence[str], place: IntArray) -> list[str]:
+    """Return the strings at some places."""
+    return [strings[at] for at in place.tolist()]
 
 
-def _against_itself(action: str, feeling: int) -> bool:
-    """Return whether a deed says the opposite of what was felt; models may choose so."""
-    if action in _APPROVING:
-        return MIXED < feeling < _NO_CLAIM
-    return action == "downvote" and feeling < MIXED
+def _said(words: Sequence[str], thoughts: list[str]) -> list[str]:
+    """Return what was thought, but where something was said, that."""
+    for i, text in enumerate(words):
+        if text and (line := plain(text)):
+            thoughts[i] = ": " + shorten(line, MEMORY_WORDS)
+    return thoughts
+
+
+def _places(
+    action: IntArray, slots: IntArray, felt: IntArray, draws: UIntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the places of each turn in `_STARTS`, `_AFTERS` and `_ENDS`, (A,) each.
+
+    A draw is used up digit by digit, in mixed radix: the deed, the moment, the thought.
+    """
+    ignored = action == _IGNORE
+    deeds = np.where(ignored & (slots < 0), len(ACTIONS), action)
+    thoughts = felt + ignored * len(forms.FEELINGS)
+    draws, deed = np.divmod(draws, _DEED_COUNT[deeds])
+    draws, moment = np.divmod(draws, _MOMENT_COUNT)
+    after = _DEED_START[deeds] + deed
+    end = _THOUGHT_START[thoughts] + draws % _THOUGHT_COUNT[thoughts]
+    end = end.astype(np.int64) + _against_itself(action, felt) * (len(_ENDS) // 2)
+    return (after * _MOMENT_COUNT + moment).astype(np.int64), after.astype(np.int64), end
+
+
+def _against_itself(action: IntArray, felt: IntArray) -> IntArray:
+    """Return 1 where a deed says the opposite of what was felt; models may choose so."""
+    against = _APPROVING[action] & (felt > MIXED) & (felt < _NO_CLAIM)
+    against |= (action == _DOWNVOTE) & (felt < MIXED)
+    return against.astype(np.int64)
 
 
 def _slots(requests: TurnRequests, reactions: Reactions) -> IntArray:
@@ -95,9 +133,9 @@ def _slots(requests: TurnRequests, reactions: Reactions) -> IntArray:
     by_author = (feed.author == reactions.persona[:, None]) & used & (feed.author >= 0)
     by_author |= (feed.origin == reactions.persona[:, None]) & used & (feed.origin >= 0)
     code = reactions.action[:, None]
-    match = np.isin(code, [ACTIONS.index(name) for name in ON_A_POST]) & on_post
-    match |= np.isin(code, [ACTIONS.index(name) for name in ON_A_PERSONA]) & by_author
-    match |= (code == ACTIONS.index("ignore")) & used
+    match = _ON_A_POST[code] & on_post
+    match |= _ON_A_PERSONA[code] & by_author
+    match |= (code == _IGNORE) & used
     return np.where(match.any(axis=1), np.argmax(match, axis=1), -1)
 
 
@@ -115,68 +153,3 @@ def _feelings(requests: TurnRequests, reactions: Reactions, slot: IntArray) -> I
         felt = opinion.agreement(reactions.stance, feed.stance[turn, slot])
         agreement = np.where(same, felt, reactions.stance)
     return np.where(claim >= 0, bands(agreement), _NO_CLAIM)
-
-
-class _Objects:
-    """How the things that turns are about are called; each is put in words once per batch."""
-
-    def __init__(self, requests: TurnRequests) -> None:
-        cast = requests.cast
-        self._requests = requests
-        self._sponsored = requests.feed.sponsored
-        self._question = requests.feed.question
-        feed = requests.feed
-        self._shared = feed.outside & (feed.author >= 0)  # the message of another, passed on
-        self._brand = bare(cast.brand, NAME_LENGTH) or "this"
-        self._topics = [quoted(text) or self._brand for text in cast.claim_texts]
-        self._topics.append(self._brand)  # claim -1
-        self._items: dict[tuple[int, str], str] = {}
-        self._post = requests.feed.post
-        self._text = requests.feed.text
-
-    def of(self, i: int, *, action: str, slot: int, persona: int, claim: int) -> str:
-        """Return the object of the i-th turn's deed."""
-        if action in ("post", "complain"):
-            return self._topics[claim]
-        if action in ("buy", "reject"):
-            return self._brand
-        if action in ON_A_PERSONA:
-            name = self._name(i, slot, persona)
-            return name if action == "follow" else name + " about " + self._topics[claim]
-        if slot >= 0:
-            return self._item(i, slot)
-        return self._proposition(i)
-
-    def _name(self, i: int, slot: int, persona: int) -> str:
-        feed, cast = self._requests.feed, self._requests.cast
-        if slot >= 0 and persona in (-1, int(feed.author[i, slot])):
-            name = feed.source_names(int(feed.post[i, slot]))
-        else:
-            name = cast.ids[persona] if persona >= 0 else ""
-        return bare(name, NAME_LENGTH) or "somebody"
-
-    def _item(self, i: int, slot: int) -> str:
-        post = int(self._post[i, slot])
-        noun = "post"
-        if self._sponsored[i, slot]:
-            noun = "ad"
-        elif self._question[i, slot]:
-            noun = "question"
-        elif self._shared[i, slot]:
-            noun = "message"
-        known = self._items.get((post, noun))
-        if known is None:
-            text = quoted(self._requests.text(int(self._text[i, slot])), _ITEM_LENGTH)
-            known = _item(self._name(i, slot, -1), noun, text)
-            self._items[post, noun] = known
-        return known
-
-    def _proposition(self, i: int) -> str:
-        text = quoted(self._requests.text(int(self._requests.stimulus[i])), _ITEM_LENGTH)
-        return text or self._brand
-
-
-def _item(name: str, noun: str, text: str) -> str:
-    """Return how an item is called; a message that a persona shares is not that persona's."""
-    told = " " + text if text else ""
-    return f"the message{told} shared by {name}" if noun == "message" else f"{name}'s {noun}{told}"

@@ -12,8 +12,8 @@ import numpy as np
 from simulation.mind import opinion
 from simulation.models.base import ACTIONS, SPEAKING
 from simulation.models.words import phrases
-from simulation.models.words.matters import fitting
-from simulation.models.words.text import MIXED, NAME_LENGTH, VOICE_LENGTH, bands, bare, quoted
+from simulation.models.words.matters import Fitting
+from simulation.models.words.text import MIXED, NAME_LENGTH, bands, bare, capital, quoted
 
 if TYPE_CHECKING:
     from simulation.models.base import Cast, FloatArray, IntArray, TurnRequests
@@ -23,6 +23,7 @@ _DECISIONS = {
     "buy": (phrases.ACCEPTANCES, phrases.REASONS_TO_ACCEPT, True),
     "reject": (phrases.REFUSALS, phrases.REASONS_TO_REFUSE, False),
 }
+_HEARD = np.array([action in {*SPEAKING, *_DECISIONS} for action in ACTIONS])
 
 
 def speeches(
@@ -43,52 +44,32 @@ def speeches(
     """
     cast = requests.cast
     subject = bare(cast.brand, NAME_LENGTH) or "this"
-    topics = [quoted(text) or subject for text in cast.claim_texts]
-    topics.append(subject)  # claim -1
+    topics = [*(quoted(text) or subject for text in cast.claim_texts), subject]  # -1: the brand
+    fitting = [Fitting(topic + " " + subject) for topic in topics]
     favourable = _favourable(cast)
+    speakers = np.flatnonzero(_HEARD[action])
     sides = _sides(requests, slot, claim, feeling)
     columns = (action, slot, claim, bands(feeling), sides, echo, bits, requests.row)
-    texts = []
-    for i, (code, at, about, band, side, same, draw, row) in enumerate(
-        zip(*(column.tolist() for column in columns), strict=True)
+    texts = [""] * len(requests)
+    for i, code, at, about, band, side, same, draw, row in zip(
+        speakers.tolist(), *(column[speakers].tolist() for column in columns), strict=True
     ):
         name = ACTIONS[code]
         if name in _DECISIONS:
             reason = topics[about] if about >= 0 and band != MIXED else ""
-            texts.append(
-                _decision(
-                    name,
-                    subject,
-                    reason,
-                    draw,
-                    believed=band < MIXED,
-                    favourable=favourable[about],
-                )
-            )
-        elif name in SPEAKING:
-            source = _source(requests, i, at) if name in phrases.ADDRESSES else ""
-            voices = _voices(cast, row, topics[about] + " " + subject)
-            pairs = _addresses(name, side)
-            texts.append(_statement(name, topics[about], source, pairs, voices, band, same, draw))
+            believed, speaks = band < MIXED, favourable[about]
+            texts[i] = _decision(name, subject, reason, draw, believed=believed, favourable=speaks)
         else:
-            texts.append("")
+            source = _source(requests, i, at) if name in phrases.ADDRESSES else ""
+            voices = fitting[about].of(cast.voices[row])
+            pairs = _addresses(name, side)
+            texts[i] = _statement(name, topics[about], source, pairs, voices, band, same, draw)
     return texts
-
-
-def capital(text: str) -> str:
-    """Return a text with its first letter a capital."""
-    return text[:1].upper() + text[1:]
 
 
 def _favourable(cast: Cast) -> list[bool]:
     """Return of each claim whether belief in it speaks for the brand; the last is no claim."""
     return [*(np.sum(cast.weights, axis=1) >= 0.0).tolist(), True]
-
-
-def _voices(cast: Cast, row: int, topic: str) -> list[str]:
-    """Return the persona's voices that fit a topic."""
-    fit = fitting(cast.voices[row], topic)
-    return [voice for text in fit if (voice := bare(text, VOICE_LENGTH))]
 
 
 def _source(requests: TurnRequests, i: int, slot: int) -> str:

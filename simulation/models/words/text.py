@@ -34,7 +34,14 @@ def bands(stance: FloatArray) -> IntArray:
 
 def plain(text: str) -> str:
     """Return a text on one line, with single spaces and none at its ends."""
+    if text.isprintable() and "  " not in text and text == text.strip(" "):
+        return text  # of all white space only " " is printable: the quick way for most texts
     return " ".join(text.split())
+
+
+def capital(text: str) -> str:
+    """Return a text with its first letter a capital."""
+    return text[:1].upper() + text[1:]
 
 
 def shorten(text: str, limit: int) -> str:
