@@ -1,12 +1,13 @@
 """Curves of how the cost of a run grows, with fitted exponents, as a picture.
 
     uv run python tests/benchmarks/curves.py [--quick] [--only NAME …] [--most PERSONAS]
-        [--json OUT] [--from EARLIER]
+        [--rounds N] [--json OUT] [--from EARLIER]
 
 Grows one thing at a time: personas 1,000 … 100,000, ticks 10 … 100, mean degree 4 … 64, claims
-1 … 20. Each point is a run in a fresh process, the median of three below 20,000 personas. Draws
-docs/figures/scaling.svg. --quick goes less far and draws nothing; --most leaves out the largest
-populations; --from draws again what was measured. The whole takes about half an hour.
+1 … 20. Each point is a run in a fresh process, below 20,000 personas the median of three or of
+--rounds. Draws docs/figures/scaling.svg. --quick goes less far and draws nothing; --most leaves
+out the largest populations; --from draws again what was measured. The whole takes about half an
+hour.
 
 An exponent is the slope of the least-squares line through the logarithms: cost ∝ x^e.
 """
@@ -102,6 +103,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=[curve.name for curve in CURVES])
     parser.add_argument("--most", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, metavar="OUT")
     parser.add_argument("--from", type=Path, metavar="EARLIER", dest="earlier")
     given = parser.parse_args()
@@ -109,7 +111,8 @@ def main() -> None:
         report = json.loads(given.earlier.read_text(encoding="utf-8"))
     else:
         names = given.only or [curve.name for curve in CURVES]
-        report = measured(names, quick=given.quick, most=given.most)
+        rounds = 1 if given.quick else given.rounds
+        report = measured(names, quick=given.quick, most=given.most, rounds=rounds)
     if given.json:
         given.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if not report["quick"] and len(report["points"]) == len(CURVES):
@@ -117,7 +120,7 @@ def main() -> None:
     sys.stdout.write(markdown(report))
 
 
-def measured(names: Sequence[str], *, quick: bool, most: int) -> Measured:
+def measured(names: Sequence[str], *, quick: bool, most: int, rounds: int) -> Measured:
     """Return the points of some curves. most: personas."""
     on = measuring.machine()
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +128,8 @@ def measured(names: Sequence[str], *, quick: bool, most: int) -> Measured:
             job
             for curve in CURVES
             if curve.name in names
-            for job in _jobs(curve, Path(folder), quick=quick, most=most)
+            for job in _jobs(curve, Path(folder), quick=quick, rounds=rounds)
+            if not (curve.name == "personas" and int(job.name.split()[1]) > most)
         ]
         found = measuring.alternating(jobs, [TREE], say=_say)[0]
     points: dict[str, list[Measured]] = {}
@@ -141,21 +145,20 @@ def measured(names: Sequence[str], *, quick: bool, most: int) -> Measured:
     }
 
 
-def _jobs(curve: Curve, folder: Path, *, quick: bool, most: int) -> Iterator[Job]:
-    values = curve.quick if quick else curve.values
-    for value in (value for value in values if curve.name != "personas" or value <= most):
+def _jobs(curve: Curve, folder: Path, *, quick: bool, rounds: int) -> Iterator[Job]:
+    for value in curve.quick if quick else curve.values:
         scenario = str(SCENARIO)
         grown = (f"{curve.path}={value}",) if curve.path else ()
         if not curve.path:
             file = folder / f"{value}.yaml"
             file.write_text(yaml.safe_dump(with_claims(value)), encoding="utf-8")
             scenario = str(file)
-        once = quick or (curve.name == "personas" and value >= ONCE)
+        once = curve.name == "personas" and value >= ONCE
         yield Job(
             name=f"{curve.name} {value}",
             program="one_run.py",
             words=(scenario, *curve.settings, *grown),
-            repeats=1 if once else 3,
+            repeats=1 if once else rounds,
         )
 
 

@@ -144,7 +144,7 @@ def jobs(sizes: Sizes) -> dict[str, Job]:
             program="estimated.py",
             words=(
                 *("{tree}/scenarios/protein_bar.yaml", MODEL % "cheap", MODEL % "frontier"),
-                *(("population.size=20",) if sizes == QUICK else ()),
+                *(("population.size=20",) if sizes.few == QUICK.few else ()),
             ),
             repeats=1,
         ),

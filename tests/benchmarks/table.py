@@ -1,14 +1,15 @@
 """The table of what a run costs, for the tree at hand.
 
     uv run python tests/benchmarks/table.py [--quick] [--only NAME …] [--json OUT]
-        [--against EARLIER.json | --tree PATH]
+        [--rounds N] [--against EARLIER.json | --tree PATH]
 
 Prints a table in Markdown, and on stderr how far it is. Each measurement is made in a fresh
 process, by CPU time, and repeated; the table says medians. The whole takes about half an hour,
 most of it the 100,000 personas; --quick takes a minute or two, with sizes that the bounds are not
 meant for.
 
---only: rows by name (--list prints them).  --json: all that was measured, for --against.
+--only: rows by name (--list prints them).  --rounds: how often all but the largest is measured,
+default 3.  --json: all that was measured, for --against.
 --against: beside each figure the one of an earlier run, and the ratio to it.
 --tree: another checkout, measured in turn with this one, at least three times each; the ratio is
 the median of ratios of pairs, so it stands where the figures themselves are noisy.
@@ -43,6 +44,7 @@ def main() -> None:
     """Measure, print, and keep what was measured."""
     given = _arguments()
     sizes = QUICK if given.quick else Sizes()
+    sizes = replace(sizes, rounds=given.rounds or sizes.rounds)
     chosen = _chosen(sizes, given.only)
     if given.list:
         sys.stdout.write("".join(f"{row.name}: {row.what}\n" for row in chosen))
@@ -83,6 +85,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--rounds", type=int)
     parser.add_argument("--json", type=Path, metavar="OUT")
     beside = parser.add_mutually_exclusive_group()
     beside.add_argument("--against", type=Path, metavar="EARLIER")
