@@ -51,7 +51,9 @@ def storable_json(text: str) -> str:
 
     A lone surrogate may hide behind JSON's own escape, which DuckDB refuses.
     """
-    if "\\ud" not in text.lower() and not _SURROGATE.search(text):
+    # Requests are long and nearly all plain, so what is dear is looked for only where it can be.
+    hidden = ("\\u" in text or "\\U" in text) and "\\ud" in text.lower()
+    if not hidden and (text.isascii() or not _SURROGATE.search(text)):
         return text
     plain = json.dumps(json.loads(text), ensure_ascii=False)
     return _SURROGATE.sub(lambda half: f"\\\\u{ord(half[0]):04x}", plain)
