@@ -108,7 +108,7 @@ def test_impossible_evidence_is_refused_and_changes_nothing(
     assert (len(store), store.next_id) == (0, 0)
 
 
-@pytest.mark.parametrize("persona", [-1, units.store.PERSONAS])
+@pytest.mark.parametrize("persona", [-1, units.index.PERSONAS])
 def test_numbers_that_a_store_cannot_tell_apart_are_refused(persona: int) -> None:
     with pytest.raises(ValueError, match="lies outside"):
         see(UnitStore(), (persona, 1, 2, GOOD, 0.4), tick=1)
@@ -189,6 +189,21 @@ def test_noise_is_forgotten_only_after_its_time_and_its_side_can_be_founded_anew
     assert see(store, (0, 1, 0, GOOD, 0.5), tick=7).unit_id.tolist() == [2]
 
 
+def test_what_merges_away_is_not_forgotten_besides_and_what_is_idle_goes_with_it() -> None:
+    store = UnitStore()
+    see(store, (0, 1, 0, TORN, 0.3), (0, 1, 1, TORN, 0.2), (0, 2, 0, TORN, 0.3), tick=1)
+    see(store, (0, 3, 0, GOOD, 0.3), tick=7)
+    done = squeeze(store, flat_texts(), 7)
+    assert [(m.unit_id.tolist(), m.other.tolist()) for m in done.rounds] == [([0], [1])]
+    assert done.deleted.unit_id.tolist() == [0, 2]
+    assert done.deleted.entropy.tolist() == attitude.entropy(done.deleted.confidence).tolist()
+    assert store.unit_id.tolist() == [3]
+    assert store.about(0).tolist() == [3]
+    again = see(store, (0, 1, 1, GOOD, 0.3), (0, 3, 0, GOOD, 0.3), tick=8)
+    assert again.unit_id.tolist() == [4, 3]
+    assert again.observations.tolist() == [1, 2]
+
+
 def test_merging_and_deleting_can_be_switched_off() -> None:
     store = UnitStore()
     see(store, (0, 1, 0, TORN, 0.5), (0, 1, 1, TORN, 0.5), tick=1)
@@ -249,6 +264,13 @@ def test_only_touched_units_need_to_be_looked_at(
                 summarise=told(store, texts),
                 touched=touched if narrow else None,
             )
+            np.testing.assert_array_equal(store.disorder, attitude.entropy(store.confidence))
+            keys, owner = store.keys
+            assert keys.tolist() == sorted(keys.tolist())
+            assert np.bincount(store.place(owner), minlength=len(store)).tolist() == (
+                store.width.tolist()
+            )
+            assert store.width.tolist() == [len(store.aspects(i)) for i in store.unit_id.tolist()]
     assert state(whole) == state(part)
 
 

@@ -6,13 +6,15 @@ Source: DAM-LLM, evidence (C, S); how a turn's pieces become one is this project
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.units.buffers import grown
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Self
 
 IntArray = NDArray[np.int64]
@@ -65,7 +67,23 @@ class Pieces:
 
     def take(self, rows: IntArray) -> Pieces:
         """Return some of the pieces, (M,)."""
-        return Pieces(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+        return Pieces(**{name: values[rows] for name, values in self._columns()})
+
+    def part(self, rows: slice) -> Pieces:
+        """Return consecutive pieces as views."""
+        return Pieces(**{name: values[rows] for name, values in self._columns()})
+
+    def grown(self, length: int) -> Pieces:
+        """Return these pieces, or copies with room for at least `length` of them."""
+        return Pieces(**{name: grown(values, length) for name, values in self._columns()})
+
+    def fill(self, others: Pieces) -> None:
+        """Become a copy of as many others, column by column."""
+        for name, values in self._columns():
+            values[...] = getattr(others, name)
+
+    def _columns(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        return ((field.name, getattr(self, field.name)) for field in fields(self))
 
 
 def combined(pieces: Pieces, key: IntArray, *, repeated: bool = False) -> Pieces:
@@ -91,7 +109,8 @@ def combined(pieces: Pieces, key: IntArray, *, repeated: bool = False) -> Pieces
         for k in range(3)
     ]
     weight = strength * np.abs(polarity[:, 0] - polarity[:, 1])
-    first = np.lexsort((np.arange(len(group)), -weight, group))[starts]
+    heaviest = np.flatnonzero(weight == np.maximum.reduceat(weight, starts)[group])
+    first = heaviest[np.diff(group[heaviest], prepend=-1) != 0]
     both = (
         np.maximum.reduceat(strength, starts)
         if repeated

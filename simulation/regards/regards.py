@@ -100,24 +100,27 @@ class Regards:
         some = np.where(total > 0.0, total, 1.0)
         return np.asarray(np.bincount(which, weights=lean, minlength=len(row)) / some)
 
-    def summarise(self, texts: Texts, unit_id: IntArray) -> IntArray:
-        """Return the text ids of summaries of living units, (N,)."""
+    def summarise(self, texts: Texts, at: IntArray) -> IntArray:
+        """Return the text ids of summaries of the units at some places of the store, (N,)."""
         store = self.store
-        at = store.place(unit_id)
-        lean, entropy = attitude.lean(store.confidence[at]), attitude.entropy(store.confidence[at])
+        lean, entropy = attitude.lean(store.confidence[at]), store.disorder[at]
         label = np.minimum(store.object[at], len(self.cast.claims) + 1)
         mood = units.tone_code(lean) * 4 + units.certainty_code(entropy)
         look = (label << 16) + (store.aspect[at] << 8) + mood
-        look = np.where(store.width[at] > 1, -1 - unit_id, look)  # several sides: each its own
+        look = np.where(
+            store.width[at] > 1, -1 - store.unit_id[at], look
+        )  # several sides: each its own
         _, first, which = np.unique(look, return_index=True, return_inverse=True)
+        shown, sides = at[first], self.cast.dimensions
         words = [
-            units.summary(
-                self.label(int(store.object[at[i]])),
-                [self.cast.dimensions[side] for side in store.aspects(int(unit_id[i]))],
-                float(lean[i]),
-                float(entropy[i]),
+            units.summary(self.label(obj), [sides[side] for side in answers], how, sure)
+            for obj, answers, how, sure in zip(
+                store.object[shown].tolist(),
+                store.all_aspects(shown),
+                lean[first].tolist(),
+                entropy[first].tolist(),
+                strict=True,
             )
-            for i in first.tolist()
         ]
         return np.asarray(texts.intern(words)[which])
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulation.regards.evidence import Pieces, combined
-from simulation.units.store import expanded
+from simulation.units.buffers import grown
+from simulation.units.index import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,9 @@ class Said:
 
     def __init__(self) -> None:
         """Start with nothing said."""
-        self.pieces = Pieces.none()
+        self.pieces = self._room = Pieces.none()  # a view of the room there is
+        self._posts = 0  # posts below this id are known
+        self._before = np.zeros(1, np.int64)  # by post id: pieces of the posts before it
         self.journal = b"\0" * 32
         self._chained = 0
         self._words: list[str] = []
@@ -49,23 +52,42 @@ class Said:
         """Add the evidence in new posts, all of them later than those before; return it as kept.
 
         What a post says several times of one side counts once (`combined`).
+
+        Raises:
+            ValueError: a post is not later than those before.
         """
+        if len(pieces) and pieces.owner.min() < self._posts:
+            raise ValueError("evidence is added in the order of the posts")
         side = pieces.object * 256 + pieces.aspect
         order = np.lexsort((side, pieces.owner))
         ranked = pieces.take(order)
         new = np.r_[True, (np.diff(ranked.owner) != 0) | (np.diff(side[order]) != 0)]
         kept = combined(ranked, np.cumsum(new[: len(ranked)]), repeated=True)
-        self.pieces = Pieces.joined([self.pieces, kept])
+        start, end = len(self.pieces), len(self.pieces) + len(kept)
+        self._room = self._room.grown(end)
+        self.pieces = self._room.part(slice(end))
+        self.pieces.part(slice(start, end)).fill(kept)
+        self._note(kept.owner, start)
         return kept
+
+    def _note(self, owner: IntArray, before: int) -> None:
+        """Note where the pieces of new posts start.
+
+        owner: (N,) the post of each, rising.  before: pieces so far.
+        """
+        if len(owner):
+            known, self._posts = self._posts, int(owner[-1]) + 1
+            new = np.arange(known + 1, self._posts + 1)
+            self._before = grown(self._before, self._posts + 1)
+            self._before[new] = before + np.searchsorted(owner, new)
 
     def of(self, posts: IntArray) -> tuple[IntArray, IntArray]:
         """Return the evidence in posts: which of `posts`, and where in `pieces`, both (M,).
 
         posts: (N,) ids, in any order; -1 says nothing.
         """
-        start = np.searchsorted(self.pieces.owner, posts)
-        stop = np.searchsorted(self.pieces.owner, posts, side="right")
-        return expanded(start, np.where(posts >= 0, stop, start))
+        start, stop = (np.clip(post, 0, self._posts) for post in (posts, posts + 1))
+        return expanded(self._before[start], self._before[stop])
 
     def chain(self) -> None:
         """Chain what this tick added into the journal.

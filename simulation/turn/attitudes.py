@@ -38,7 +38,10 @@ _DECISIONS = {"buy": 1.0, "reject": -1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Updates:
-    """N changes of units: what happened, why, and how the unit stands afterwards."""
+    """N changes of units: what happened, why, and how the unit stands afterwards.
+
+    aspects: of merges, the sides that the unit answers for; of other changes nothing, ().
+    """
 
     kind: IntArray
     persona: IntArray
@@ -50,8 +53,9 @@ class _Updates:
     polarity: FloatArray
     confidence: FloatArray
     weight: FloatArray
+    entropy: FloatArray
     observations: IntArray
-    aspects: tuple[tuple[int, ...], ...]
+    aspects: tuple[tuple[int, ...], ...] = ()
 
 
 def settle_attitudes(
@@ -84,10 +88,8 @@ def settle_attitudes(
         pieces.strength,
         tick=turns.tick,
     )
-    touched = seen.unit_id
-    order = np.argsort(touched, kind="stable")
-    at = store.place(touched[order])
-    store.summary[at] = regards.summarise(world.texts, touched[order])
+    at = np.sort(seen.place)
+    store.summary[at] = regards.summarise(world.texts, at)
     updates = [_seen(regards, pieces, seen)]
     founded = _founded(world, regards, turns.tick, first)
     done = units.compress(
@@ -95,8 +97,8 @@ def settle_attitudes(
         world.texts,
         rules=regards.rules,
         tick=turns.tick,
-        summarise=lambda ids: regards.summarise(world.texts, ids),
-        touched=touched,
+        summarise=lambda ids: regards.summarise(world.texts, store.place(ids)),
+        touched=seen.unit_id,
     )
     updates += [_ended(1, merge) for merge in done.rounds]
     updates.append(_ended(2, done.deleted))
@@ -179,9 +181,9 @@ def _toward_peers(world: World, regards: Regards, turns: Turns, reactions: React
     followed = np.flatnonzero(reactions.action == ACTION_CODE["follow"])
     turn = np.concatenate([voted, followed])
     lean = np.concatenate([sign, np.ones(len(followed))])
-    post = np.where(reactions.post[turn] >= 0, reactions.post[turn], -1)
-    author = np.append(world.posts.integers("author"), -1)[post]
-    peer = np.where(post >= 0, author, reactions.persona[turn])
+    post = np.maximum(reactions.post[turn], -1)
+    peer = reactions.persona[turn]
+    peer[post >= 0] = world.posts.integers("author")[post[post >= 0]]
     near = world.network.has(turns.rows[turn], peer) & (peer != turns.rows[turn])
     turn, lean, post, peer = turn[near], lean[near], post[near], peer[near]
     return Pieces(
@@ -237,7 +239,7 @@ def _decided(regards: Regards, turns: Turns, reactions: Reactions) -> Pieces:
 def _founded(world: World, regards: Regards, tick: int, first: int) -> records.UnitRows:
     """Return the units from id `first` on."""
     store = regards.store
-    at = np.flatnonzero(store.unit_id >= first)
+    at = np.arange(np.searchsorted(store.unit_id, first), len(store))
     obj = store.object[at]
     return records.UnitRows(
         unit_id=store.unit_id[at],
@@ -257,13 +259,13 @@ def _seen(regards: Regards, pieces: Pieces, seen: Observed) -> _Updates:
         unit_id=seen.unit_id,
         other=repeated(count, -1),
         cause=pieces.cause,
-        summary=store.summary[store.place(seen.unit_id)],
+        summary=store.summary[seen.place],
         strength=pieces.strength,
         polarity=pieces.polarity,
         confidence=seen.confidence,
         weight=seen.weight,
+        entropy=seen.entropy,
         observations=seen.observations,
-        aspects=((),) * count,
     )
 
 
@@ -282,8 +284,9 @@ def _ended(kind: int, change: Merge | Deletion) -> _Updates:
         polarity=np.full((count, 3), np.nan),
         confidence=change.confidence,
         weight=change.weight,
+        entropy=change.entropy,
         observations=change.observations,
-        aspects=((),) * count if merge is None else merge.aspects,
+        aspects=() if merge is None else merge.aspects,
     )
 
 
@@ -299,8 +302,7 @@ def _table(
         for name in _Updates.__slots__
         if name != "aspects"
     }
-    aspects = [own for part in parts for own in part.aspects]
-    sides, polarity, confidence = regards.cast.dimensions, column["polarity"], column["confidence"]
+    polarity, confidence = column["polarity"], column["confidence"]
     return records.UnitUpdates(
         tick=repeated(len(persona), tick),
         persona_id=persona_column(world, persona),
@@ -318,7 +320,25 @@ def _table(
         negative=confidence[:, 1],
         neutral=confidence[:, 2],
         weight=column["weight"],
-        entropy=attitude.entropy(confidence),
+        entropy=column["entropy"],
         observations=column["observations"],
-        aspects=[[sides[side] for side in aspects[i]] or None for i in order.tolist()],
+        aspects=_sides(regards, parts, order),
     )
+
+
+def _sides(regards: Regards, parts: list[_Updates], order: IntArray) -> list[list[str] | None]:
+    """Return the names of the sides of merges; nearly all updates are no merges and have none.
+
+    order: (N,) where in the parts, one after the other, each row comes from.
+    """
+    row = np.empty(len(order), np.int64)
+    row[order] = np.arange(len(order))
+    names = regards.cast.dimensions
+    found: list[list[str] | None] = [None] * len(order)
+    start = 0
+    for part in parts:
+        places = row[start : start + len(part.aspects)].tolist()
+        for place, own in zip(places, part.aspects, strict=True):
+            found[place] = [names[side] for side in own]
+        start += len(part.persona)
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulation.mind import attitude
-from simulation.units.store import OBJECTS, expanded
+from simulation.units.index import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ class Merge:
     """A merge of one round, as columns: what survived, what ended, and the survivor afterwards.
 
     unit_id, other: (n,).  persona: (n,).  summary: (n,) text ids.  confidence: (n, 3).
-    weight: (n,).  observations: (n,).  aspects: which sides the survivor answers for.
+    weight, entropy: (n,).  observations: (n,).  aspects: which sides the survivor answers for.
     """
 
     unit_id: IntArray
@@ -54,6 +54,7 @@ class Merge:
     summary: IntArray
     confidence: FloatArray
     weight: FloatArray
+    entropy: FloatArray
     observations: IntArray
     aspects: tuple[tuple[int, ...], ...]
 
@@ -67,6 +68,7 @@ class Deletion:
     summary: IntArray
     confidence: FloatArray
     weight: FloatArray
+    entropy: FloatArray
     observations: IntArray
 
 
@@ -97,23 +99,36 @@ def compress(
     summarise: unit ids (n,), rising, to the text ids of their summaries; called for survivors.
     touched: ids of units that are new or changed since the last compression; default, all.
     """
-    rounds = []
+    rounds, ended = [], [np.zeros(0, np.int64)]
     if rules.merging:
-        open_ = store.unit_id if touched is None else np.unique(touched)
+        open_ = np.arange(len(store)) if touched is None else store.place(np.unique(touched))
         while len(open_):
-            pairs = _best_pairs(store, texts, open_, rules)
-            if pairs is None:
+            first, second = _best_pairs(store, texts, open_, rules)
+            if not len(first):
                 break
-            rounds.append(_merge(store, *pairs, summarise))
-            open_ = rounds[-1].unit_id
-    return Compression(rounds=tuple(rounds), deleted=_delete(store, rules, tick))
+            open_, gone = _merged(store, first, second)
+            rounds.append(_told(store, open_, gone, summarise))
+            ended.append(gone)
+    merged = np.concatenate(ended)
+    noise = _noise(store, rules, tick, merged)
+    deleted = _deletion(store, noise)
+    gone = np.concatenate([merged, noise])
+    if len(gone):  # all at once: whatever ends, the units behind it move up
+        store.drop(gone)
+    return Compression(rounds=tuple(rounds), deleted=deleted)
 
 
 def _best_pairs(
     store: UnitStore, texts: Texts, touched: IntArray, rules: Rules
-) -> tuple[IntArray, IntArray] | None:
-    """Return the best pair of each object that has one: ids, the lower one first; or None."""
+) -> tuple[IntArray, IntArray]:
+    """Return the best pair of each object that has one: places, the lower one first.
+
+    touched: places.
+    """
     first, second, group = _pairs(store, touched)
+    side = attitude.leading(store.confidence)  # cheaper than a cosine, and settles most pairs
+    alike = side[first] == side[second]
+    first, second, group = first[alike], second[alike], group[alike]
     near = texts.cosine(store.summary[first], store.summary[second]) >= rules.similarity
     first, second, group = first[near], second[near], group[near]
     gain = attitude.drop(
@@ -124,82 +139,76 @@ def _best_pairs(
     )
     good = gain >= 0.0
     first, second, group, gain = first[good], second[good], group[good], gain[good]
-    if not len(first):
-        return None
     order = np.lexsort((second, first, -gain, group))
-    best = order[np.r_[True, group[order][1:] != group[order][:-1]]]
-    return store.unit_id[first[best]], store.unit_id[second[best]]
+    best = order[np.diff(group[order], prepend=-1) != 0]
+    return first[best], second[best]
 
 
 def _pairs(store: UnitStore, touched: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return all pairs of units of objects with a touched unit: places (lower id first), group."""
-    members, group, size = _groups(store, touched)
+    group, members = store.together(touched)
+    size = np.bincount(group)
     start = np.repeat(np.cumsum(size) - size, size)  # of the own group, for each member
     second, first = expanded(start, np.arange(len(members)))
     return members[first], members[second], group[second]
 
 
-def _groups(store: UnitStore, touched: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return places of all units of the touched (persona, object), group by group in id order."""
-    whole = store.persona * OBJECTS + store.object
-    wanted = np.unique(whole[store.place(touched)])
-    at = np.minimum(np.searchsorted(wanted, whole), len(wanted) - 1)
-    members = np.flatnonzero(wanted[at] == whole)
-    order = np.argsort(at[members], kind="stable")
-    members = members[order]
-    group = at[members]
-    return members, group, np.bincount(group, minlength=len(wanted))
+def _merged(store: UnitStore, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """Merge pairs, one of each (persona, object); return the places of who survives and ends."""
+    heavier = store.weight[second] > store.weight[first]
+    at, gone = np.where(heavier, second, first), np.where(heavier, first, second)
+    order = np.argsort(at)
+    at, gone = at[order], gone[order]
+    store.merge(at, gone)
+    return at, gone
 
 
-def _merge(
+def _told(
     store: UnitStore,
-    first: IntArray,
-    second: IntArray,
+    at: IntArray,
+    gone: IntArray,
     summarise: Callable[[IntArray], IntArray],
 ) -> Merge:
-    """Merge pairs, one of each (persona, object), and tell the survivors anew."""
-    heavier = store.weight[store.place(second)] > store.weight[store.place(first)]
-    unit_id = np.where(heavier, second, first)
-    other = np.where(heavier, first, second)
-    order = np.argsort(unit_id, kind="stable")
-    unit_id, other = unit_id[order], other[order]
-    store.merge(unit_id, other)
-    at = store.place(unit_id)
-    store.summary[at] = summarise(unit_id)
+    """Put survivors in words anew, and return the merge."""
+    store.summary[at] = summarise(store.unit_id[at])
     return Merge(
-        unit_id=unit_id,
-        other=other,
+        unit_id=store.unit_id[at],
+        other=store.unit_id[gone],
         persona=store.persona[at],
         summary=store.summary[at],
         confidence=store.confidence[at],
         weight=store.weight[at],
+        entropy=store.disorder[at],
         observations=store.observations[at],
-        aspects=tuple(store.aspects(one) for one in unit_id.tolist()),
+        aspects=tuple(store.all_aspects(at)),
     )
 
 
-def _delete(store: UnitStore, rules: Rules, tick: int) -> Deletion:
-    at = np.zeros(0, np.int64)
-    if rules.deleting:
-        idle = tick - store.updated
-        at = np.flatnonzero((store.weight <= rules.max_weight) & (idle >= rules.min_idle))
-        noise = attitude.is_noise(
-            store.confidence[at],
-            store.weight[at],
-            idle[at],
-            min_entropy=rules.min_entropy,
-            max_weight=rules.max_weight,
-            min_idle=rules.min_idle,
-        )
-        at = at[noise]
-    gone = Deletion(
+def _noise(store: UnitStore, rules: Rules, tick: int, merged: IntArray) -> IntArray:
+    """Return the places of the units to be deleted, but for those that merged away."""
+    if not rules.deleting:
+        return merged[:0]
+    torn = store.disorder >= rules.min_entropy
+    at = np.flatnonzero(torn & (store.weight <= rules.max_weight))
+    at = np.setdiff1d(at, merged, assume_unique=True)
+    noise = attitude.is_noise(
+        store.confidence[at],
+        store.weight[at],
+        tick - store.updated[at],
+        min_entropy=rules.min_entropy,
+        max_weight=rules.max_weight,
+        min_idle=rules.min_idle,
+    )
+    return at[noise]
+
+
+def _deletion(store: UnitStore, at: IntArray) -> Deletion:
+    return Deletion(
         unit_id=store.unit_id[at],
         persona=store.persona[at],
         summary=store.summary[at],
         confidence=store.confidence[at],
         weight=store.weight[at],
+        entropy=store.disorder[at],
         observations=store.observations[at],
     )
-    if len(at):
-        store.delete(gone.unit_id)
-    return gone

@@ -1,4 +1,4 @@
-"""Memory units of all personas, as columns over units, and the index that finds them.
+"""Memory units of all personas, as columns over units.
 
 A unit is what one persona has settled about one side (aspect) of one object; after a merge it
 answers for several sides. Personas, objects and aspects are numbers here; whoever uses the store
@@ -16,10 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulation.mind import attitude
+from simulation.units.buffers import grown
+from simulation.units.index import ASPECTS, OBJECTS, SideIndex, key
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+
+__all__ = ["ASPECTS", "COLUMNS", "FAULTS", "Observed", "UnitStore", "faults", "occurrence"]
 
 FAULTS = (
     "a share of the evidence is not a number in [0, 1]",
@@ -27,9 +31,6 @@ FAULTS = (
     "the strength of the evidence is not a number in (0, 1]",
 )
 _SLACK = 1e-6  # how far shares may sum to something else than 1
-_ASPECT_BITS, _OBJECT_BITS, _PERSONA_BITS = 8, 27, 28
-ASPECTS, OBJECTS, PERSONAS = 1 << _ASPECT_BITS, 1 << _OBJECT_BITS, 1 << _PERSONA_BITS
-"""How many different aspects, objects and personas a store can tell apart."""
 
 COLUMNS: dict[str, Any] = {
     "unit_id": np.int64,
@@ -49,23 +50,27 @@ COLUMNS: dict[str, Any] = {
 class Observed:
     """What each of n pieces of evidence did, in their order.
 
-    unit_id: (n,) the unit that took it in.  confidence: (n, 3), weight: (n,), observations: (n,)
-    of the unit right after it.
+    unit_id: (n,) the unit that took it in.  place: (n,) where it stands, until units end.
+    confidence: (n, 3), weight, entropy: (n,), observations: (n,) of the unit right after it.
     """
 
     unit_id: IntArray
+    place: IntArray
     confidence: FloatArray
     weight: FloatArray
+    entropy: FloatArray
     observations: IntArray
 
 
 class UnitStore:
     """Living units, in the order of their ids.
 
-    Attributes (N, the number of units):
+    Attributes (N, the number of units), which are views: fetch them anew after units were founded
+    or ended.
         unit_id: (N,), unique in a run and rising.
         persona, object, aspect: (N,) whose it is, and what it was founded about.
         confidence: (N, 3) positive, negative, neutral, each in [0, 1].
+        disorder: (N,) belief entropy of the confidence, bits.
         weight: (N,) > 0, at most the cap.
         summary: (N,) id of its text, -1 before it was told.
         observations: (N,) pieces of evidence so far.
@@ -84,6 +89,8 @@ class UnitStore:
     width: IntArray
     created: IntArray
     updated: IntArray
+    confidence: FloatArray
+    disorder: FloatArray
 
     def __init__(self, *, cap: float = 12.0, updating: bool = True) -> None:
         """Start empty.
@@ -99,11 +106,11 @@ class UnitStore:
         self.cap = cap
         self.updating = updating
         self.next_id = 0
-        self.confidence: FloatArray = np.zeros((0, attitude.POLARITIES))
-        for name, dtype in COLUMNS.items():
-            setattr(self, name, np.zeros(0, dtype))
-        self._keys: IntArray = np.zeros(0, np.int64)  # sorted; one for each side of a unit
-        self._owner: IntArray = np.zeros(0, np.int64)  # unit_id
+        self._index = SideIndex()
+        self._room: dict[str, NDArray[Any]] = {n: np.zeros(0, kind) for n, kind in COLUMNS.items()}
+        self._room["confidence"] = np.zeros((0, attitude.POLARITIES))
+        self._room["disorder"] = np.zeros(0)
+        self._show(0)
 
     def __len__(self) -> int:
         """Return the number of living units."""
@@ -112,7 +119,7 @@ class UnitStore:
     @property
     def keys(self) -> tuple[IntArray, IntArray]:
         """Return the index: sorted keys of (persona, object, aspect), and their units' ids."""
-        return self._keys, self._owner
+        return self._index.keys, self.unit_id[self._index.at]
 
     def place(self, unit_id: IntArray) -> IntArray:
         """Return where units stand, (n,).
@@ -128,22 +135,14 @@ class UnitStore:
 
     def find(self, persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
         """Return the ids of the units about sides of objects, (n,); -1 where there is none."""
-        wanted = key(persona, obj, aspect)
-        if not len(self._keys):
-            return np.full(len(wanted), -1, np.int64)
-        place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        return np.where(self._keys[place] == wanted, self._owner[place], -1)
+        return self._known(self.unit_id, key(persona, obj, aspect), -1)
 
     def side(self, persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
         """Return under which side of their object units were founded, (n,).
 
         It is `aspect` where there is no unit.
         """
-        found = self.find(persona, obj, aspect)
-        known = np.flatnonzero(found >= 0)
-        side = np.array(aspect, np.int64)
-        side[known] = self.aspect[self.place(found[known])]
-        return side
+        return self._known(self.aspect, key(persona, obj, aspect), aspect)
 
     def about(self, persona: int, obj: int = -1, aspect: int = -1) -> IntArray:
         """Return the ids of a persona's units, rising: all, about an object, or about its side."""
@@ -152,31 +151,42 @@ class UnitStore:
         for part, last in ((1, OBJECTS - 1), (2, ASPECTS - 1)):
             high[part] = last if high[part] < 0 else high[part]
         ends = key(*(np.array([a, b]) for a, b in zip(low, high, strict=True)))
-        start, stop = self._range(*ends)
-        return np.unique(self._owner[start:stop])
+        start, stop = self._index.within(ends[:1], ends[1:])
+        return self.unit_id[np.unique(self._index.at[start[0] : stop[0]])]
 
     def sides(self, persona: IntArray, obj: IntArray) -> tuple[IntArray, IntArray]:
         """Return all units about objects, each once: which of n it is about, its place, (m,).
 
         persona, obj: (n,).
         """
-        none, last = np.zeros_like(persona), np.full_like(persona, ASPECTS - 1)
-        start = np.searchsorted(self._keys, key(persona, obj, none))
-        stop = np.searchsorted(self._keys, key(persona, obj, last), side="right")
-        which, at = expanded(start, stop)
-        place = self.place(self._owner[at])
-        founded = self.aspect[place] == (self._keys[at] & (ASPECTS - 1))
-        return which[founded], place[founded]
+        return self._founded_about(key(persona, obj, np.zeros_like(persona)))
+
+    def together(self, at: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the units of objects that have several: which object it is of, its place, (m,).
+
+        The objects are those of the units at the places `at`; they and their units come in order.
+        """
+        objects = np.unique(key(self.persona[at], self.object[at], np.zeros_like(at)))
+        which, place = self._founded_about(objects, least=2)
+        order = np.lexsort((place, which))
+        which, place = which[order], place[order]
+        # Without updates one side can have several units; then one of them may stand twice.
+        once = np.ones(len(place), np.bool_)
+        once[1:] = np.diff(place) != 0
+        return which[once], place[once]
 
     def aspects(self, unit_id: int) -> tuple[int, ...]:
         """Return the sides that a unit answers for, rising."""
-        row = self.place(np.array([unit_id]))
-        ends = [
-            key(self.persona[row], self.object[row], np.array([side])) for side in (0, ASPECTS - 1)
-        ]
-        start, stop = self._range(ends[0][0], ends[1][0])
-        mine = self._keys[start:stop][self._owner[start:stop] == unit_id] & (ASPECTS - 1)
-        return tuple(mine.tolist())
+        return self.all_aspects(self.place(np.array([unit_id])))[0]
+
+    def all_aspects(self, at: IntArray) -> list[tuple[int, ...]]:
+        """Return the sides, rising, that each of the units at some places answers for."""
+        index = self._index
+        which, member = index.of_objects(key(self.persona[at], self.object[at], self.aspect[at]))
+        own = index.at[member] == at[which]
+        sides = (index.keys[member[own]] & (ASPECTS - 1)).tolist()
+        ends = np.cumsum(np.bincount(which[own], minlength=len(at))).tolist()
+        return [tuple(sides[a:b]) for a, b in zip([0, *ends], ends, strict=False)]
 
     def observe(
         self,
@@ -198,11 +208,10 @@ class UnitStore:
         wrong = faults(polarity, strength)
         if (wrong >= 0).any():
             raise ValueError(FAULTS[int(wrong[wrong >= 0][0])])
-        unit_id = self._founded(persona, obj, aspect, tick)
-        rows = self.place(unit_id)
+        rows = self._founded(persona, obj, aspect, tick)
         after = np.zeros((len(rows), attitude.POLARITIES))
         weight, times = np.zeros(len(rows)), np.zeros(len(rows), np.int64)
-        turn = occurrence(unit_id)
+        turn = occurrence(rows)
         for n in range(int(turn.max(initial=-1)) + 1):
             now = np.flatnonzero(turn == n)
             at = rows[now]
@@ -212,12 +221,23 @@ class UnitStore:
             self.observations[at] += 1
             after[now], weight[now] = self.confidence[at], self.weight[at]
             times[now] = self.observations[at]
+        entropy = attitude.entropy(after)
+        self.disorder[rows] = entropy  # of several pieces the last counts
         self.updated[rows] = tick
-        return Observed(unit_id=unit_id, confidence=after, weight=weight, observations=times)
+        return Observed(
+            unit_id=self.unit_id[rows],
+            place=rows,
+            confidence=after,
+            weight=weight,
+            entropy=entropy,
+            observations=times,
+        )
 
-    def merge(self, unit_id: IntArray, other: IntArray) -> None:
-        """Let each unit take over another, (n,), n >= 1; all 2n are different. The others end."""
-        at, gone = self.place(unit_id), self.place(other)
+    def merge(self, at: IntArray, gone: IntArray) -> None:
+        """Let each unit take over another, (n,) places; all 2n are different.
+
+        The others answer for nothing any more; they are to be dropped when all merges are done.
+        """
         self.confidence[at], self.weight[at] = attitude.joined(
             self.confidence[at],
             self.weight[at],
@@ -225,23 +245,26 @@ class UnitStore:
             self.weight[gone],
             cap=self.cap,
         )
+        self.disorder[at] = attitude.entropy(self.confidence[at])
         self.observations[at] += self.observations[gone]
         self.width[at] += self.width[gone]
         self.updated[at] = np.maximum(self.updated[at], self.updated[gone])
-        order = np.argsort(other, kind="stable")
-        self._owner = _replaced(self._owner, other[order], unit_id[order])
-        self._drop(gone)
+        sides = key(self.persona[gone], self.object[gone], self.aspect[gone])
+        self._index.hand_over(sides, gone, at)
 
-    def delete(self, unit_id: IntArray) -> None:
-        """End units, (n,)."""
-        at = self.place(unit_id)
-        kept = ~np.isin(self._owner, unit_id)
-        self._keys, self._owner = self._keys[kept], self._owner[kept]
-        self._drop(at)
+    def drop(self, at: IntArray) -> None:
+        """End units, (n,) places, n >= 1; those behind them move up."""
+        kept = np.ones(len(self), np.bool_)
+        kept[at] = False
+        self._index.drop(kept)
+        rest = np.flatnonzero(kept)
+        for room in self._room.values():
+            room[: len(rest)] = room[rest]
+        self._show(len(rest))
 
     def entropy(self) -> float:
         """Return the total belief entropy of all living units, bits."""
-        return float(attitude.entropy(self.confidence).sum())
+        return float(self.disorder.sum())
 
     def restore(
         self, columns: dict[str, Any], keys: IntArray, owner: IntArray, next_id: int
@@ -251,68 +274,73 @@ class UnitStore:
         keys, owner: as `keys` gives them, in any order.
         """
         for name, dtype in COLUMNS.items():
-            setattr(self, name, np.array(columns[name], dtype))
-        self.confidence = np.array(columns["confidence"], np.float64).reshape(-1, 3)
-        order = np.argsort(keys, kind="stable")
-        self._keys, self._owner = keys[order], owner[order]
+            self._room[name] = np.array(columns[name], dtype)
+        confidence = np.array(columns["confidence"], np.float64).reshape(-1, 3)
+        self._room["confidence"] = confidence
+        self._room["disorder"] = attitude.entropy(confidence)
+        self._show(len(confidence))
+        self._index.restore(keys, self.place(owner))
         self.next_id = next_id
 
+    def _show(self, size: int) -> None:
+        """Let the attributes show the first units of the room there is."""
+        for name, room in self._room.items():
+            setattr(self, name, room[:size])
+
+    def _known(self, values: IntArray, wanted: IntArray, unknown: IntArray | int) -> IntArray:
+        """Return what `values`, (N,), say of the unit of each key, (n,), or else `unknown`."""
+        at = self._index.find(wanted)
+        known = np.flatnonzero(at >= 0)
+        result = np.empty(len(at), np.int64)
+        result[:] = unknown
+        result[known] = values[at[known]]
+        return result
+
+    def _founded_about(self, objects: IntArray, *, least: int = 0) -> tuple[IntArray, IntArray]:
+        """Return the units of objects by the sides that they were founded about: which, place.
+
+        objects: (n,) a key of each.  least: objects with fewer sides are left out.
+        """
+        index = self._index
+        which, member = index.of_objects(objects)
+        if least:
+            enough = (np.bincount(which, minlength=len(objects)) >= least)[which]
+            which, member = which[enough], member[enough]
+        place = index.at[member]
+        founded = self.aspect[place] == (index.keys[member] & (ASPECTS - 1))
+        return which[founded], place[founded]
+
     def _founded(self, persona: IntArray, obj: IntArray, aspect: IntArray, tick: int) -> IntArray:
-        """Return the unit of each piece of evidence, founding those that are missing."""
+        """Return the place of the unit of each piece of evidence, founding those missing, (n,)."""
         wanted = key(persona, obj, aspect)
+        at = self._index.find(wanted) if self.updating else np.full(len(wanted), -1, np.int64)
+        missing = np.flatnonzero(at < 0)
+        if not len(missing):
+            return at
+        first = which = np.arange(len(missing))
         if self.updating:
-            unit_id = self.find(persona, obj, aspect)
-            _, first, which = np.unique(wanted, return_index=True, return_inverse=True)
-            new = np.sort(first[unit_id[first] < 0])
-        else:
-            unit_id, new = np.full(len(wanted), -1, np.int64), np.arange(len(wanted))
-            which = first = new
-        if not len(new):
-            return unit_id
-        ids = self.next_id + np.arange(len(new), dtype=np.int64)
-        self.next_id += len(new)
-        self._append(ids, persona[new], obj[new], aspect[new], tick)
-        order = np.argsort(wanted[new], kind="stable")
-        at = np.searchsorted(self._keys, wanted[new][order], side="right")
-        self._keys = np.insert(self._keys, at, wanted[new][order])
-        self._owner = np.insert(self._owner, at, ids[order])
-        given = np.full(len(wanted), -1, np.int64)
-        given[new] = ids
-        return np.where(unit_id < 0, given[first[which]], unit_id)
+            _, first, which = np.unique(wanted[missing], return_index=True, return_inverse=True)
+        order = np.argsort(first)  # they are founded as they come
+        place = np.empty(len(first), np.int64)
+        place[order] = len(self) + np.arange(len(first))
+        at[missing] = place[which]
+        new = missing[first]
+        self._append(persona[new[order]], obj[new[order]], aspect[new[order]], tick)
+        self._index.insert(wanted[new], place)
+        return at
 
-    def _append(
-        self, ids: IntArray, persona: IntArray, obj: IntArray, aspect: IntArray, tick: int
-    ) -> None:
-        zeros = np.zeros(len(ids))
-        added = {
-            "unit_id": ids,
-            "persona": persona,
-            "object": obj,
-            "aspect": aspect,
-            "weight": zeros,
-            "summary": zeros - 1,
-            "observations": zeros,
-            "width": zeros + 1,
-            "created": zeros + tick,
-            "updated": zeros + tick,
-        }
-        for name, dtype in COLUMNS.items():
-            new = np.asarray(added[name]).astype(dtype)
-            setattr(self, name, np.concatenate([getattr(self, name), new]))
-        blank = np.zeros((len(ids), attitude.POLARITIES))
-        self.confidence = np.concatenate([self.confidence, blank])
-
-    def _range(self, first: int, last: int) -> tuple[int, int]:
-        """Return where the keys from `first` to `last` stand in the index."""
-        start = np.searchsorted(self._keys, first)
-        return int(start), int(np.searchsorted(self._keys, last, side="right"))
-
-    def _drop(self, at: IntArray) -> None:
-        kept = np.ones(len(self), np.bool_)
-        kept[at] = False
-        for name in COLUMNS:
-            setattr(self, name, getattr(self, name)[kept])
-        self.confidence = self.confidence[kept]
+    def _append(self, persona: IntArray, obj: IntArray, aspect: IntArray, tick: int) -> None:
+        start, end = len(self), len(self) + len(persona)
+        self._room = {name: grown(room, end) for name, room in self._room.items()}
+        self._show(end)
+        new = slice(start, end)
+        self.unit_id[new] = np.arange(self.next_id, self.next_id + len(persona))
+        self.persona[new], self.object[new], self.aspect[new] = persona, obj, aspect
+        self.summary[new], self.width[new] = -1, 1
+        self.created[new] = self.updated[new] = tick
+        # What ended may have left its numbers in the room.
+        self.weight[new] = self.observations[new] = self.confidence[new] = self.disorder[new] = 0
+        self.next_id += len(persona)
 
 
 def faults(polarity: FloatArray, strength: FloatArray) -> IntArray:
@@ -325,33 +353,6 @@ def faults(polarity: FloatArray, strength: FloatArray) -> IntArray:
         whole = np.abs(polarity.sum(axis=1) - 1.0) <= _SLACK
         strong = (strength > 0.0) & (strength <= 1.0)
     return np.where(~shares, 0, np.where(~whole, 1, np.where(~strong, 2, -1)))
-
-
-def key(persona: IntArray, obj: IntArray, aspect: IntArray) -> IntArray:
-    """Return one number per (persona, object, aspect), (n,), in their order.
-
-    Raises:
-        ValueError: a number is below 0 or too large.
-    """
-    parts = [np.asarray(part, np.int64) for part in (persona, obj, aspect)]
-    for part, end in zip(parts, (PERSONAS, OBJECTS, ASPECTS), strict=True):
-        if part.size and (part.min() < 0 or part.max() >= end):
-            raise ValueError(f"a store tells {end} apart, and {part.max()} lies outside")
-    return (parts[0] << (_OBJECT_BITS + _ASPECT_BITS)) | (parts[1] << _ASPECT_BITS) | parts[2]
-
-
-def expanded(start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the members of n ranges: which range each is of, and the member, both (m,)."""
-    size = stop - start
-    which = np.repeat(np.arange(len(start)), size)
-    before = np.repeat(np.cumsum(size) - size, size)
-    return which, np.arange(len(which)) - before + start[which]
-
-
-def _replaced(values: IntArray, old: IntArray, new: IntArray) -> IntArray:
-    """Return values with each of `old`, rising, replaced by what stands in its place in `new`."""
-    place = np.minimum(np.searchsorted(old, values), len(old) - 1)
-    return np.where(old[place] == values, new[place], values)
 
 
 def occurrence(ids: IntArray) -> IntArray:

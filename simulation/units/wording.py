@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ FloatArray = NDArray[np.float64]
 
 CERTAIN, TORN = 0.6, 1.2  # bits: below the first certain, from the second on torn (method.md 10)
 CERTAINTIES = ("certain", "mixed", "torn")
-_BOUNDS = np.array([-0.6, -0.2, 0.2, 0.6])
+_BOUNDS = (-0.6, -0.2, 0.2, 0.6)
 TONES = ("very bad", "rather bad", "neither good nor bad", "rather good", "very good")
 
 
@@ -31,12 +32,12 @@ def tone_code(lean: FloatArray) -> IntArray:
 
 def certainty(entropy: float) -> str:
     """Return the word for a belief entropy in bits: certain, mixed or torn."""
-    return CERTAINTIES[int(certainty_code(np.array([entropy]))[0])]
+    return CERTAINTIES[(entropy >= CERTAIN) + (entropy >= TORN)]
 
 
 def tone(lean: float) -> str:
     """Return the words for a leaning in [-1, 1]."""
-    return TONES[int(tone_code(np.array([lean]))[0])]
+    return TONES[bisect_right(_BOUNDS, lean)]
 
 
 def summary(obj: str, aspects: Sequence[str], lean: float, entropy: float, said: str = "") -> str:
