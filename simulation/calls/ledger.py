@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+NO_LIMITS = Limits()
+
+
 class Ledger:
     """Keeps the budget; all methods run on one event loop.
 
@@ -89,7 +92,9 @@ class Ledger:
             self._waiting.clear()
 
     def _fits(self, most: Spend) -> bool:
-        return not any(True for _ in self._passed(self.spent + self._reserved + most))
+        if self._limits == NO_LIMITS:
+            return True
+        return next(self._passed(self.spent + self._reserved + most), None) is None
 
     def _passed(self, total: Spend) -> Iterator[str]:
         """Yield the names of the limits that a total would pass."""

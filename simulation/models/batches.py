@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     )
     from simulation.providers.base import Prompt
 
+Choices: TypeAlias = "dict[str, tuple[int, ...]]"
+"""What a turn can do: action name -> its valid targets."""
+
 FRONTIER = 1  # code of the tier whose models may rate importance
 
 
-def choices(requests: TurnRequests, i: int) -> dict[str, tuple[int, ...]]:
+def choices(requests: TurnRequests, i: int) -> Choices:
     """Return what the i-th turn can do: action name -> its valid targets, in feed order.
 
     Targets are post ids for actions on a post, persona rows for actions on a persona and () for
@@ -34,7 +37,7 @@ def choices(requests: TurnRequests, i: int) -> dict[str, tuple[int, ...]]:
     """
     allowed = [ACTIONS[code] for code in requests.allowed[i].nonzero()[0].tolist()]
     posts = _distinct(post for post in requests.feed.post[i].tolist() if post >= 0)
-    found: dict[str, tuple[int, ...]] = {}
+    found: Choices = {}
     for action in allowed:
         if action in _OF_THEIR_OWN:
             ids = _OF_THEIR_OWN[action](requests, i)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simulation.models.base import Cast, FloatArray, ReflectionRequests, TurnRequests
+    from simulation.models.batches import Choices
 
 __all__ = [
     "Dropped",
@@ -87,12 +89,16 @@ class ParsedReflection:
     dropped: tuple[Dropped, ...]
 
 
-def parse_reaction(answer: str, requests: TurnRequests, i: int) -> Parsed:
+def parse_reaction(
+    answer: str, requests: TurnRequests, i: int, possible: Choices | None = None
+) -> Parsed:
     """Return the reaction that an answer to the i-th turn holds.
 
     The claim is that of the post acted on, else the one with the largest change, else none; the
     stance is 2b - 1 of its credence after the change; the cause is the slot of the post acted
     on, else the first slot of the feed (method.md 1, 2, 9, 12).
+
+    possible: the turn's `choices`, where they are known.
 
     Raises:
         InvalidAnswerError: not JSON, a wrong type, an action that is unknown or not possible now,
@@ -100,13 +106,13 @@ def parse_reaction(answer: str, requests: TurnRequests, i: int) -> Parsed:
     """
     given = decode(answer)
     dropped = _unknown_keys(given, ("action", "target", "words", "changes", "importance"))
-    possible = choices(requests, i)
+    possible = choices(requests, i) if possible is None else possible
     action = _action(given, possible)
     post, persona = _target(given, action, possible[action], requests.cast.ids, dropped)
     words = _words(given, action, dropped)
     change = _changes(given, requests.cast, dropped)
     importance = _importance(given, int(requests.tier[i]), dropped)
-    slot = int(np.flatnonzero(requests.feed.post[i] == post)[0]) if post >= 0 else -1
+    slot = requests.feed.post[i].tolist().index(post) if post >= 0 else -1
     claim = _claim(requests, i, slot, change)
     return Parsed(
         action=ACTION_CODE[action],
@@ -172,7 +178,7 @@ def _unknown_keys(given: dict[str, Any], known: tuple[str, ...]) -> list[Dropped
     return [("unknown_key", ", ".join(extra))] if extra else []
 
 
-def _action(given: dict[str, Any], possible: dict[str, tuple[int, ...]]) -> str:
+def _action(given: dict[str, Any], possible: Choices) -> str:
     """Return the name of an action that is possible now."""
     if "action" not in given:
         raise InvalidAnswerError('"action" is missing')
@@ -243,11 +249,11 @@ def _words(given: dict[str, Any], action: str, dropped: list[Dropped]) -> str:
 
 def _changes(given: dict[str, Any], cast: Cast, dropped: list[Dropped]) -> FloatArray:
     """Return (T,) requested changes, clipped to [-1, 1] (method.md 1)."""
-    change = np.zeros(len(cast.targets))
+    change = [0.0] * len(cast.targets)
     for at, name, value in _by_target(given, "changes", cast, dropped):
         # Adding 0 turns -0.0 into 0.0, so that equal changes have equal bytes.
         change[at] = min(1.0, max(-1.0, _finite(value, name))) + 0.0
-    return change
+    return np.array(change)
 
 
 def _revised(given: dict[str, Any], cast: Cast, dropped: list[Dropped]) -> FloatArray:
@@ -274,9 +280,14 @@ def _by_target(
         return []
     if not isinstance(values, dict):
         raise InvalidAnswerError(f'"{key}" must be an object, not {shown(values)}')
-    index = {name: at for at, name in enumerate(cast.targets)}
+    index = _places(cast.targets)
     dropped.extend(("unknown_belief", shown(name)) for name in values if name not in index)
     return [(index[name], name, value) for name, value in values.items() if name in index]
+
+
+@lru_cache(maxsize=8)  # a run has one set of beliefs
+def _places(targets: tuple[str, ...]) -> dict[str, int]:
+    return {name: at for at, name in enumerate(targets)}
 
 
 def _finite(value: object, name: str) -> float:
@@ -326,7 +337,7 @@ def _memories(given: dict[str, Any], dropped: list[Dropped]) -> tuple[str, ...]:
 
 def _first_slot(requests: TurnRequests, i: int) -> int:
     """Return 0 when the feed has an item, else -1."""
-    return 0 if (requests.feed.post[i, :1] >= 0).any() else -1
+    return 0 if requests.feed.post.shape[1] and requests.feed.post[i, 0] >= 0 else -1
 
 
 def _claim(requests: TurnRequests, i: int, slot: int, change: FloatArray) -> int:
@@ -337,8 +348,9 @@ def _claim(requests: TurnRequests, i: int, slot: int, change: FloatArray) -> int
 
 def _most_moved(change: FloatArray, cast: Cast) -> int:
     """Return the claim with the largest change, the first of equals, -1 if none moved."""
-    moved = np.abs(change[len(cast.dimensions) :])
-    return int(np.argmax(moved)) if moved.any() else -1
+    moved = [abs(each) for each in change[len(cast.dimensions) :].tolist()]
+    most = max(moved, default=0.0)
+    return moved.index(most) if most else -1
 
 
 def _stance(beliefs: FloatArray, cast: Cast, claim: int) -> float:

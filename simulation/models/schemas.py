@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulation.models.base import ON_A_POST
 from simulation.models.batches import FRONTIER, choices, target_name
 from simulation.providers.schemas import VARIES
 
@@ -11,17 +12,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simulation.models.base import ReflectionRequests, TurnRequests
+    from simulation.models.batches import Choices
 
 MAX_MEMORIES = 3
 
 
-def reaction_schema(requests: TurnRequests, i: int) -> dict[str, Any]:
+def reaction_schema(
+    requests: TurnRequests, i: int, possible: Choices | None = None
+) -> dict[str, Any]:
     """Return the JSON Schema of an answer to the i-th turn: what is possible now, nothing else.
 
     Every property is required and no other allowed, as structured output of the providers wants
     it; "no target" is null, "no change" is 0.
+
+    possible: the turn's `choices`, where they are known.
     """
-    possible = choices(requests, i)
+    possible = choices(requests, i) if possible is None else possible
     changes = {name: _number(-1, 1) for name in requests.cast.targets}
     properties: dict[str, Any] = {
         "action": {"type": "string", "enum": list(possible)},
@@ -68,11 +74,13 @@ def _number(low: int, high: int) -> dict[str, Any]:
     return {"type": "number", "minimum": low, "maximum": high}
 
 
-def _target_schema(possible: dict[str, tuple[int, ...]], ids: Sequence[str]) -> dict[str, Any]:
+def _target_schema(possible: Choices, ids: Sequence[str]) -> dict[str, Any]:
     """Return the schema of a target: an id, as text, of any action possible now, or null."""
+    # Most actions have the same targets, which are named once.
+    distinct = {(targets, action in ON_A_POST): action for action, targets in possible.items()}
     names = dict.fromkeys(
         target_name(action, target, ids)
-        for action, targets in possible.items()
+        for (targets, _), action in distinct.items()
         for target in targets
     )
     if not names:

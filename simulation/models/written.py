@@ -22,7 +22,7 @@ from simulation.models.base import (
     ReflectionReplies,
     Rejection,
 )
-from simulation.models.batches import take_reflections, take_turns
+from simulation.models.batches import choices, take_reflections, take_turns
 from simulation.models.interviews import (
     InterviewReplies,
     answer_by_rule,
@@ -136,11 +136,12 @@ class WrittenModel:
 
     def react(self, requests: TurnRequests) -> Reactions:
         """Answer a batch of turns; source is `model` or, where that failed, `fallback`."""
+        possible = [choices(requests, i) for i in range(len(requests))]
         asked = self._ask(
             requests,
             "turn",
-            schema=lambda i: reaction_schema(requests, i),
-            read=lambda i, answer: parse_reaction(answer, requests, i),
+            schema=lambda i: reaction_schema(requests, i, possible[i]),
+            read=lambda i, answer: parse_reaction(answer, requests, i, possible[i]),
         )
         for i, parsed in asked.read.items():
             asked.drop(i, parsed.dropped)
