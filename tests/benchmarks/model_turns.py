@@ -1,6 +1,7 @@
 """Turns of a language model that answers at once, or after a while: what the engine adds to them.
 
     python tests/benchmarks/model_turns.py [TURNS] [--latency S] [--concurrency N] [--way WAY]
+    python tests/benchmarks/model_turns.py --calls N    whether memory grows with calls
 
 Prints measures as JSON. `measured` runs in this process; use a fresh one for each, since memory
 and imports stay. Encoding of new texts and the stub that answers are counted apart, the stub by
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import logging
 import math
@@ -22,6 +24,7 @@ import resource
 import tempfile
 import time
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -30,9 +33,13 @@ import duckdb
 from one_run import Clock
 
 from simulation import simulate
+from simulation.calls.base import Call
+from simulation.calls.settings import ModelSettings
+from simulation.calls.switchboard import Switchboard
 from simulation.encoders.static import StaticEncoder
 from simulation.models import languages
-from simulation.providers.base import Completion
+from simulation.providers.base import Completion, Prompt
+from simulation.rng import Streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,6 +213,49 @@ def measured(
     }
 
 
+def kept(calls: int, *, batch: int = 500) -> dict[str, float]:
+    """Return the CPU time of a call that asks and reads nothing much, and what memory keeps of it.
+
+    A tenth of the calls go before, so that what is made once is there.
+    """
+    text = "words " * 500
+    asked = [
+        Call(
+            tick=1,
+            persona_id=f"p{i}",
+            purpose="turn",
+            prompt=lambda: Prompt(system=text, persona=text, question=text),
+            schema={"properties": {"answer": {"type": "string"}}},
+            read=len,
+        )
+        for i in range(batch)
+    ]
+    model = ModelSettings(
+        provider="openai", model="stub", max_tokens=100, temperature=None, price=None
+    )
+    with Switchboard(streams=Streams(1), sink=lambda _records: None) as board:
+        asker = board.asker(lambda: Provider(Writer(), 0.0), model)
+        for _ in range(max(1, calls // (10 * batch))):
+            asker.ask(asked)
+        before, start = _resident(), time.process_time()
+        for tick in range(calls // batch):
+            asker.ask([replace(call, tick=tick) for call in asked])
+        took = time.process_time() - start
+        return {
+            "calls": calls // batch * batch,
+            "cpu_us_per_call": 1e6 * took / (calls // batch * batch),
+            "bytes_before": before,
+            "bytes_after": _resident(),
+        }
+
+
+def _resident() -> int:
+    """Return the bytes of memory that this process has now."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize()
+
+
 def _models(concurrency: int) -> list[str]:
     spec = {
         "provider": "openai",
@@ -239,8 +289,10 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--way", choices=WAYS, default=WAYS[0])
     parser.add_argument("--ticks", type=int)
-    given = parser.parse_args()
-    log.info(json.dumps(measured(**vars(given))))
+    parser.add_argument("--calls", type=int)
+    given = vars(parser.parse_args())
+    calls = given.pop("calls")
+    log.info(json.dumps(kept(calls) if calls else measured(**given)))
 
 
 if __name__ == "__main__":
