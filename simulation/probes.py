@@ -8,6 +8,7 @@ Source: Beliefs, memory and reflection, "Character probes and drift".
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,8 @@ def drawn(seed: int, tick: int, active_ids: Sequence[str], *, share: float) -> t
     share: in [0, 1].
     """
     count = max(0, math.ceil(share * len(active_ids) - _ROUNDING))
-    order = sorted(active_ids, key=lambda i: sha256_hex(f"drift-probe|{seed}|{tick}|{i}"))
-    return tuple(order[:count])
+    prefix = f"drift-probe|{seed}|{tick}|"
+    return tuple(heapq.nsmallest(count, active_ids, key=lambda i: sha256_hex(prefix + i)))
 
 
 def questions(

@@ -26,6 +26,7 @@ FloatArray = NDArray[np.float64]
 
 BRAND = 0
 TYPES = ("brand", "claim", "peer")
+_MOODS = 4 * len(units.TONES)
 _LONG = 160  # code points of a name that are shown
 
 
@@ -104,13 +105,12 @@ class Regards:
         """Return the text ids of summaries of the units at some places of the store, (N,)."""
         store = self.store
         lean, entropy = attitude.lean(store.confidence[at]), store.disorder[at]
-        label = np.minimum(store.object[at], len(self.cast.claims) + 1)
         mood = units.tone_code(lean) * 4 + units.certainty_code(entropy)
-        look = (label << 16) + (store.aspect[at] << 8) + mood
-        look = np.where(
-            store.width[at] > 1, -1 - store.unit_id[at], look
-        )  # several sides: each its own
-        _, first, which = np.unique(look, return_index=True, return_inverse=True)
+        look, looks = self._look(at, mood)
+        first = np.full(looks, -1, np.int64)
+        first[look] = np.arange(len(at))
+        used = np.flatnonzero(first >= 0)
+        first = first[used]
         shown, sides = at[first], self.cast.dimensions
         words = [
             units.summary(self.label(obj), [sides[side] for side in answers], how, sure)
@@ -122,7 +122,23 @@ class Regards:
                 strict=True,
             )
         ]
-        return np.asarray(texts.intern(words)[which])
+        text = np.empty(looks, np.int64)
+        text[used] = texts.intern(words)
+        return text[look]
+
+    def _look(self, at: IntArray, mood: IntArray) -> tuple[IntArray, int]:
+        """Return a small number for all that a summary says, (N,), and how many there are.
+
+        Those of units with several sides come first, later ones before earlier ones: each is its
+        own.  mood: (N,) below `_MOODS`.
+        """
+        store, label = self.store, np.minimum(self.store.object[at], len(self.cast.claims) + 1)
+        wide = np.flatnonzero(store.width[at] > 1)
+        wide = wide[np.argsort(-store.unit_id[at[wide]], kind="stable")]
+        depth = len(self.cast.dimensions)
+        look = len(wide) + (label * depth + store.aspect[at]) * _MOODS + mood
+        look[wide] = np.arange(len(wide))
+        return look, len(wide) + (len(self.cast.claims) + 2) * depth * _MOODS
 
     def before(
         self, texts: Texts, row: int, objects: list[int], query: int

@@ -11,10 +11,11 @@ from simulation.units.compression import Compression, Deletion, Merge, Rules, co
 from simulation.units.index import key
 from simulation.units.retrieval import retrieve
 from simulation.units.store import FAULTS, Observed, UnitStore, faults, occurrence
-from simulation.units.wording import certainty, certainty_code, summary, tone, tone_code
+from simulation.units.wording import TONES, certainty, certainty_code, summary, tone, tone_code
 
 __all__ = [
     "FAULTS",
+    "TONES",
     "Compression",
     "Deletion",
     "Merge",

@@ -101,7 +101,7 @@ def compress(
     """
     rounds, ended = [], [np.zeros(0, np.int64)]
     if rules.merging:
-        open_ = np.arange(len(store)) if touched is None else store.place(np.unique(touched))
+        open_ = np.arange(len(store)) if touched is None else store.place(np.sort(touched))
         while len(open_):
             first, second = _best_pairs(store, texts, open_, rules)
             if not len(first):

@@ -166,7 +166,8 @@ class UnitStore:
 
         The objects are those of the units at the places `at`; they and their units come in order.
         """
-        objects = np.unique(key(self.persona[at], self.object[at], np.zeros_like(at)))
+        objects = np.sort(key(self.persona[at], self.object[at], np.zeros_like(at)))
+        objects = objects[np.diff(objects, prepend=-1) != 0]
         which, place = self._founded_about(objects, least=2)
         order = np.lexsort((place, which))
         which, place = which[order], place[order]
