@@ -592,3 +592,31 @@ def test_a_persona_cannot_follow_or_ask_itself() -> None:
     possible = choices(turns((1,)), 0)  # bo, whose own post stands in the feed
     assert "follow" not in possible
     assert possible["ask_peer"] == (2,)
+
+
+def _told(answer: str) -> object:
+    """Return what an answer to the first turn comes to, or why it is refused."""
+    try:
+        parsed = parse_reaction(answer, turns(), 0)
+    except InvalidAnswerError as error:
+        return str(error)
+    return parsed.action, parsed.words, parsed.change.tobytes(), parsed.dropped
+
+
+@given(reaction_objects, st.data())
+def test_an_object_alone_comes_to_the_same_as_one_in_prose(
+    given_object: dict[str, Any], data: st.DataObject
+) -> None:
+    """What is one object is not read character by character; what holds one is."""
+    text = json.dumps(given_object, ensure_ascii=data.draw(st.booleans()))
+    at = data.draw(st.integers(0, len(text)))
+    more = data.draw(st.sampled_from(["", "{", "}", "[", '"', "\\", ",", "\n"]))
+    broken = text[:at] + more + text[at:]
+    if broken.strip().startswith("{"):
+        assert _told(broken) == _told(f"So: {broken}")
+
+
+def test_a_deep_answer_is_refused_however_it_is_given() -> None:
+    for depth, reason in ((33, "the JSON is nested too deeply"), (32, '"action" is missing')):
+        deep = '{"a":' * depth + "1" + "}" * depth
+        assert [_told(deep), _told(f"So: {deep}")] == [reason, reason]

@@ -20,6 +20,7 @@ from simulation import prompts
 from simulation.errors import EmptyPersonaBlockError
 from simulation.models.batches import choices
 from simulation.models.parsing import parse_reaction
+from simulation.prompts.fences import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -280,3 +281,13 @@ def test_nothing_to_remember_is_said_in_words() -> None:
     turn = turns((0,))
     recalled = replace(turn.recalled, text=np.full((1, 2), -1))
     assert "Nothing in particular." in text_of(prompts.turn)(replace(turn, recalled=recalled), 0)
+
+
+def test_of_all_characters_only_those_that_cannot_be_sent_are_replaced() -> None:
+    characters = [chr(code) for code in range(0x110000)]
+    shown = [escaped(character) for character in characters]
+    replaced = {a for a, b in zip(characters, shown, strict=True) if b == "\ufffd"} - {"\ufffd"}
+    unsendable = {c for c in characters if unicodedata.category(c) in ("Cc", "Cs")}
+    assert replaced == unsendable - {"\n", "\t"}
+    changed = {a for a, b in zip(characters, shown, strict=True) if a != b}
+    assert changed - replaced == set("<>&")
