@@ -195,8 +195,8 @@ def markdown(report: Measured, earlier: Measured | None = None) -> str:
         cells = [
             row["what"],
             f"{number(row['measured'])} {row['unit']}".strip(),
-            f"{sign} {number(row['must'])}" if row["must"] is not None else "",
-            f"{sign} {number(row['aim'])}" if row["aim"] is not None else "",
+            f"{sign} {row['must']:g}" if row["must"] is not None else "",
+            f"{sign} {row['aim']:g}" if row["aim"] is not None else "",
             "" if report["quick"] else row["met"],
             row["note"],
         ]
@@ -222,14 +222,12 @@ def number(value: float | None) -> str:
     """Return a number with three digits that count.
 
     Example:
-        >>> [number(value) for value in (None, 0.1234, 12.345, 80, 1234.5)]
-        ['', '0.123', '12.3', '80', '1,234']
+        >>> [number(value) for value in (None, 0.1234, 1.0996, 80.0, 1234.5)]
+        ['', '0.123', '1.10', '80.0', '1,234']
     """
     if value is None:
         return ""
-    if abs(value) >= 100 or value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
 
 
 def _say(line: str) -> None:
