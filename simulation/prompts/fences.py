@@ -26,7 +26,7 @@ def titled(title: str, lines: Iterable[str]) -> str:
 
 def names(names: Iterable[str]) -> str:
     """Return names in quotes, each in one line."""
-    return ", ".join(quoted(name) for name in names)
+    return ", ".join([quoted(name) for name in names])
 
 
 def quoted(name: str) -> str:
@@ -38,7 +38,7 @@ def quoted(name: str) -> str:
 
 def fenced(tag: str, text: str, **marks: str) -> str:
     """Return a text between tags that it cannot close; `marks` are attributes of the first."""
-    attributes = "".join(f" {key}={quoted(value)}" for key, value in marks.items())
+    attributes = "".join([f" {key}={quoted(value)}" for key, value in marks.items()])
     return f"<{tag}{attributes}>{escaped(text)}</{tag}>"
 
 
@@ -50,9 +50,7 @@ def escaped(text: str) -> str:
     """
     if not text.isprintable():  # what cannot be sent cannot be printed, and few texts cannot
         text = _UNSENDABLE.sub("\ufffd", text)
-    if "&" in text:
-        text = text.replace("&", "&amp;")
-    return text.replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def line(text: str) -> str:

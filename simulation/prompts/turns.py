@@ -32,6 +32,7 @@ _DEEDS = {
     "buy": "decide for the proposition: buy, take part, vote for it; no target",
     "reject": "decide against the proposition; no target",
 }
+_LINES = {action: f"- {action}: {deed}" for action, deed in _DEEDS.items()}
 _LISTED = ("follow", "answer", "ask_peer")  # not every post or author is a target of these
 # How a state is told, by valence, arousal and dominance, and the bounds between the words
 # (PersMem, C.9). A value on a bound counts as the middle one.
@@ -125,36 +126,33 @@ def _item(requests: TurnRequests, i: int, slot: int, post: int) -> str:
 
     The stance of an item stays out: a persona's own is its credence, which nobody else can see.
     """
-    feed, cast = requests.feed, requests.cast
-    author, claim, origin = (int(a[i, slot]) for a in (feed.author, feed.claim, feed.origin))
-    kind = "question to you" if feed.question[i, slot] else "post"
+    feed, cast, at = requests.feed, requests.cast, (i, slot)
+    kind = "question to you" if feed.question[at] else "post"
     marks = {
         "number": str(slot + 1),
         "id": str(post),
-        "kind": "advertisement" if feed.sponsored[i, slot] else kind,
+        "kind": "advertisement" if feed.sponsored[at] else kind,
         "from": feed.source_names(post)[:MAX_NAME],
     }
-    if author >= 0:
+    if (author := feed.author.item(at)) >= 0:
         marks["persona"] = cast.ids[author]
-    if origin >= 0:
+    if (origin := feed.origin.item(at)) >= 0:
         marks["with_words_of"] = cast.ids[origin]
-    if claim >= 0:
+    if (claim := feed.claim.item(at)) >= 0:
         marks["about"] = cast.claims[claim]
-    return fenced("post", cut(requests.text(int(feed.text[i, slot]))), **marks)
+    return fenced("post", cut(requests.text(feed.text.item(at))), **marks)
 
 
 def _deeds(requests: TurnRequests, i: int) -> list[str]:
     """Return what can be done now, and with which targets."""
     return [
-        f"- {action}: {_DEEDS[action]}{_options(requests.cast, action, targets)}"
+        _LINES[action] + (_options(requests.cast, action, targets) if action in _LISTED else "")
         for action, targets in choices(requests, i).items()
     ]
 
 
 def _options(cast: Cast, action: str, targets: tuple[int, ...]) -> str:
-    """Return the targets of an action to which not all posts or authors are open."""
-    if action not in _LISTED:
-        return ""
+    """Return the targets of an action of those in `_LISTED`."""
     if action == "answer":
         return f"; target: one of {', '.join(str(post) for post in targets)}"
     return f"; target: one of {names(cast.ids[row] for row in targets)}"
