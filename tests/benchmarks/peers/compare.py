@@ -7,7 +7,7 @@ that counts its own CPU time, after imports and building. In a round each takes 
 peers before ours and in every other round the other way; a ratio is taken within a round, and all
 figures are medians over rounds. What cannot be installed or measured is told and left out.
 
---page replaces what stands between `<!-- peers -->` and `<!-- /peers -->` in a page.
+--page puts the result, whole, between `<!-- peers -->` and `<!-- /peers -->` of a page.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def markdown(report: dict[str, Any]) -> str:
 
 def measure(wanted: Sequence[Pair], rounds: int, where: Path) -> dict[str, Any]:
     """Return the report of some comparisons."""
-    done = Measurements(where)
+    done, here = Measurements(where), machine()
     done.prepare(dict.fromkeys(pair.peer for pair in wanted))
     jobs = list(dict.fromkeys(job for pair in wanted for job in (pair.theirs, pair.ours)))
     for number in range(rounds):
@@ -159,7 +159,7 @@ def measure(wanted: Sequence[Pair], rounds: int, where: Path) -> dict[str, Any]:
     return {
         "rows": [row for row in map(done.row, wanted) if row is not None],
         "rounds": rounds,
-        "machine": machine(),
+        "machine": here,
         "versions": versions(TESTS.parent),
         "peers": done.versions,
         "failed": done.failed,
@@ -184,7 +184,7 @@ def main() -> None:
     text = markdown(report)
     if given.page:
         page = given.page.read_text("utf-8")
-        block = f"<!-- peers -->\n{text}<!-- /peers -->"
+        block = f"<!-- peers -->\n\n{text}\n<!-- /peers -->"
         page = re.sub(r"<!-- peers -->.*<!-- /peers -->", lambda _: block, page, flags=re.DOTALL)
         given.page.write_text(page, "utf-8")
     sys.stdout.write(text)
