@@ -140,30 +140,13 @@ class Regards:
         look[wide] = np.arange(len(wide))
         return look, len(wide) + (len(self.cast.claims) + 2) * depth * _MOODS
 
-    def before(
-        self, texts: Texts, row: int, objects: list[int], query: int
-    ) -> list[tuple[str, str]]:
-        """Return what a persona has settled about what is before it: name and view, nearest first.
-
-        objects: numbers; nothing is said about others.  query: text id of what it looks at.
-        """
-        known = [obj for obj in dict.fromkeys(objects) if len(self.store.about(row, obj))]
-        return self._views(texts, row, query, known) if known else []
-
     def nearest(self, texts: Texts, row: int, query: int) -> list[tuple[str, str]]:
         """Return what a persona has settled, about anything: name and view, nearest first.
 
         query: text id of what it is asked.
         """
-        return self._views(texts, row, query, [])
-
-    def _views(
-        self, texts: Texts, row: int, query: int, objects: list[int]
-    ) -> list[tuple[str, str]]:
         store = self.store
-        found = units.retrieve(
-            store, texts, persona=row, query=query, k=self.shown, objects=objects
-        )
+        found = units.retrieve(store, texts, persona=row, query=query, k=self.shown)
         at = store.place(found)
         return [
             (self.name(obj), texts[text])
