@@ -74,7 +74,7 @@ def book(run: Run) -> Book:
     }
     follows = {(a, b): t for a, b, t in run.rows("SELECT source, target, created_tick FROM edges")}
     vectors = {
-        text: np.array(vector, np.float64)
+        text: np.frombuffer(vector, np.int8).astype(np.float64)
         for text, vector in run.rows("SELECT text, quantised FROM embedding_rows")
     }
 

@@ -106,12 +106,15 @@ def _offsets(sizes: np.ndarray, what: str) -> pa.Buffer:
     return pa.py_buffer(ends.astype(np.int32))
 
 
-def arrow_bytes(values: Sequence[bytes]) -> pa.Array:
-    """Return byte strings as an Arrow array.
+def arrow_bytes(values: Sequence[bytes] | np.ndarray) -> pa.Array:
+    """Return byte strings, or the bytes of each row of an int8 array, as an Arrow array.
 
     Raises:
         ValueError: all are more than 2 GiB.
     """
-    offsets = _offsets(np.fromiter(map(len, values), np.int64, count=len(values)), "bytes")
-    data = pa.py_buffer(b"".join(values))
-    return pa.Array.from_buffers(pa.binary(), len(values), [None, offsets, data])
+    if isinstance(values, np.ndarray):
+        sizes, data = np.full(len(values), values.shape[1]), _cast(values, pa.int8()).tobytes()
+    else:
+        sizes, data = np.fromiter(map(len, values), np.int64, count=len(values)), b"".join(values)
+    offsets = _offsets(sizes, "bytes")
+    return pa.Array.from_buffers(pa.binary(), len(values), [None, offsets, pa.py_buffer(data)])

@@ -29,7 +29,6 @@ _ARROW_TYPES = {
     "INTEGER": pa.int32(),
     "JSON": pa.string(),
     "TIMESTAMP": pa.timestamp("us"),
-    "TINYINT[]": pa.list_(pa.int8()),
     "VARCHAR": pa.string(),
     "VARCHAR[]": pa.list_(pa.string()),
 }
@@ -112,6 +111,8 @@ def _used(codes: np.ndarray) -> tuple[list[int], np.ndarray]:
 
 
 def _numbers(values: np.ndarray, arrow_type: pa.DataType, *, nullable: bool) -> pa.Array:
+    if pa.types.is_binary(arrow_type):
+        return arrow_bytes(values)
     if values.ndim > 1:
         offsets = np.arange(len(values) + 1) * values.shape[1]
         return _lists(offsets, values.reshape(-1), arrow_type)

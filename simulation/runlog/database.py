@@ -18,6 +18,7 @@ from simulation.errors import UsageError
 from simulation.runlog import problems
 from simulation.runlog.names import absolute
 from simulation.runlog.schema import CONNECTION
+from simulation.runlog.written import ATTACHED, check_not_written
 from simulation.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class Database:
         """Take over a connection."""
         self.path = path
         self._connection = connection
+        used = connection.execute("SELECT current_database()").fetchone()
+        self._attached = used == (ATTACHED,)
 
     def tables(self) -> tuple[Table, ...]:
         """Return all tables, then all views, with the meaning of each column.
@@ -261,6 +264,8 @@ class Database:
         cursor = self._connection.cursor()
         try:
             with reading(self.path):
+                if self._attached:  # a cursor does not know what its connection uses
+                    cursor.execute(f"USE {ATTACHED}")
                 try:
                     yield cursor
                 except duckdb.Error as error:
@@ -320,6 +325,7 @@ def connected(path: Path) -> duckdb.DuckDBPyConnection:
     name = absolute(path)
     if not path.is_file():
         raise problems.missing(path)
+    check_not_written(path)
     with problems.interruptible():
         try:
             return duckdb.connect(name, read_only=True, config=_READING)

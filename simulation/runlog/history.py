@@ -306,8 +306,8 @@ class History:
 
     def width(self) -> int:
         """Return how many components a vector has; 0 where nothing was embedded."""
-        sql = "SELECT coalesce(any_value(len(quantised)), 0) FROM embedding_rows WHERE tick <= ?"
-        return self._one(sql)
+        width = "coalesce(any_value(octet_length(quantised)), 0)"
+        return self._one(f"SELECT {width} FROM embedding_rows WHERE tick <= ?")  # noqa: S608 - ours
 
     def vectors(self) -> Iterator[Vectors]:
         """Yield all texts that were embedded, in the order of their ids.
@@ -329,10 +329,12 @@ class History:
                     strict=True,
                 )
             ]
-            flat = table.column("quantised").combine_chunks().flatten().to_numpy()
+            rows = table.column("quantised").to_pylist()
+            if any(len(row) != len(rows[0]) for row in rows):
+                raise RunFileError(f"{self.run.path} is damaged: a vector was changed")
             yield Vectors(
                 texts=texts,
-                quantised=flat.reshape(len(texts), -1),
+                quantised=np.frombuffer(b"".join(rows), np.int8).reshape(len(texts), -1),
                 scale=table.column("scale").to_numpy(),
             )
 

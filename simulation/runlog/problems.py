@@ -59,6 +59,11 @@ def missing(path: Path) -> RunFileError:
     return RunFileError(f"{path} does not exist{did_you_mean(path.name, names)}")
 
 
+def own(path: Path) -> RunFileError:
+    """Return the error for a file that this process is writing."""
+    return RunFileError(f"{path} is being written by this very process; close it first")
+
+
 def cannot_open(path: Path, error: Exception) -> RunFileError:
     """Return the error for a file that DuckDB does not open."""
     said = str(error)
@@ -69,8 +74,6 @@ def cannot_open(path: Path, error: Exception) -> RunFileError:
             "a time can use a run that is still being written; wait until it ends, stop it, or "
             "begin runs with --snapshot FILE to have a copy to look at"
         )
-    if "different configuration" in said:
-        return RunFileError(f"{path} is being written by this very process; close it first")
     if "WAL" in said:
         return RunFileError(_damaged_wal(path, said))
     if _DAMAGE.search(said):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 def layout() -> str:

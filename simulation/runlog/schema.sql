@@ -81,8 +81,8 @@ COMMENT ON COLUMN sources.content IS 'the bytes of the file; decode(content) sho
 CREATE TABLE personas (
     persona_id VARCHAR NOT NULL,
     persona_index INTEGER NOT NULL,
-    attributes JSON NOT NULL,
-    persona_block VARCHAR NOT NULL,
+    attributes JSON USING COMPRESSION zstd NOT NULL,
+    persona_block VARCHAR USING COMPRESSION zstd NOT NULL,
     block_sha256 VARCHAR NOT NULL,
     personality_kind VARCHAR NOT NULL,
     personality DOUBLE[],
@@ -172,7 +172,7 @@ CREATE TABLE posts (
     kind VARCHAR NOT NULL,
     parent_id BIGINT,
     claim_id VARCHAR,
-    text VARCHAR NOT NULL,
+    text VARCHAR USING COMPRESSION zstd NOT NULL,
     valence DOUBLE,
     credibility DOUBLE NOT NULL,
     addressee VARCHAR,
@@ -220,7 +220,7 @@ CREATE TABLE turns (
     action VARCHAR NOT NULL,
     target_id VARCHAR,
     claim_id VARCHAR,
-    text VARCHAR,
+    text VARCHAR USING COMPRESSION zstd,
     importance DOUBLE NOT NULL,
     max_abs_delta DOUBLE NOT NULL,
     source VARCHAR NOT NULL,
@@ -271,7 +271,7 @@ CREATE TABLE memories (
     persona_id VARCHAR NOT NULL,
     tick INTEGER NOT NULL,
     kind VARCHAR NOT NULL,
-    text VARCHAR NOT NULL,
+    text VARCHAR USING COMPRESSION zstd NOT NULL,
     importance DOUBLE NOT NULL,
     valence DOUBLE,
     arousal DOUBLE,
@@ -301,9 +301,9 @@ COMMENT ON COLUMN memories.evicted_tick IS 'tick at whose end it was forgotten; 
 CREATE TABLE embedding_rows (
     embedding_id BIGINT NOT NULL,
     tick INTEGER NOT NULL,
-    text VARCHAR NOT NULL,
+    text VARCHAR USING COMPRESSION zstd NOT NULL,
     text_sha256 VARCHAR NOT NULL,
-    quantised TINYINT[] NOT NULL,
+    quantised BLOB USING COMPRESSION uncompressed NOT NULL,
     scale FLOAT NOT NULL
 );
 COMMENT ON TABLE embedding_rows IS
@@ -312,7 +312,7 @@ COMMENT ON COLUMN embedding_rows.embedding_id IS 'id of the embedded text';
 COMMENT ON COLUMN embedding_rows.tick IS 'tick in which the text was first met; 0 is the start';
 COMMENT ON COLUMN embedding_rows.text IS 'the text';
 COMMENT ON COLUMN embedding_rows.text_sha256 IS 'SHA-256 of the text''s UTF-8 bytes, hexadecimal';
-COMMENT ON COLUMN embedding_rows.quantised IS 'the vector divided by scale; as many entries as the encoder is wide';
+COMMENT ON COLUMN embedding_rows.quantised IS 'the vector divided by scale: signed bytes, as many as the encoder is wide';
 COMMENT ON COLUMN embedding_rows.scale IS 'factor from quantised to the vector, > 0';
 
 CREATE TABLE recalls (
@@ -568,8 +568,8 @@ CREATE TABLE model_calls (
     provider VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
     request_sha256 VARCHAR NOT NULL,
-    request JSON,
-    response JSON,
+    request JSON USING COMPRESSION zstd,
+    response JSON USING COMPRESSION zstd,
     input_tokens BIGINT,
     cached_tokens BIGINT,
     written_tokens BIGINT,

@@ -392,7 +392,10 @@ SELECT
     tick,
     text,
     text_sha256,
-    list_transform(quantised, lambda entry: CAST(entry AS FLOAT) * scale) AS vector
+    list_transform(  -- two hexadecimal digits a byte; from 80 on it is negative
+        regexp_extract_all(hex(quantised), '..'),
+        lambda byte: CAST((CAST('0x' || byte AS SMALLINT) + 128) % 256 - 128 AS FLOAT) * scale
+    ) AS vector
 FROM embedding_rows;
 COMMENT ON VIEW embeddings IS 'Vectors of all distinct embedded texts: memories, stimuli and queries.';
 COMMENT ON COLUMN embeddings.embedding_id IS 'id of the embedded text';

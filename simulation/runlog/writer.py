@@ -1,8 +1,8 @@
 """Writing a run database: one transaction a tick, always whole columns.
 
 A tick is in the file wholly or not at all, whenever the process dies. DuckDB's write-ahead log
-carries the ticks since the last checkpoint; a checkpoint stalls for a fraction of a second, so it
-happens at creation, at the end, and in between only for every 256 MB of log.
+carries the ticks since the last checkpoint, which is made at creation, at the end, and in between
+for every 16 MB of log.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from simulation.runlog.header import STATUSES
 from simulation.runlog.names import absolute, check_local
 from simulation.runlog.reader import RunFile, check_version, reading
 from simulation.runlog.schema import CONNECTION, SCHEMA_VERSION, layout
+from simulation.runlog.written import ATTACHED, attach, release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from simulation.records import ModelCalls, Rows, TickRecords
     from simulation.runlog.header import RunHeader
 
-_WRITING = {**CONNECTION, "wal_autocheckpoint": "256MB"}
+_WRITING = {**CONNECTION, "wal_autocheckpoint": "16MB"}
 _UPDATES = {  # rows that change a column of others: the table, and the column that says which
     "evictions": ("memories", "memory_id"),
     "quarantines": ("personas", "persona_id"),
@@ -121,12 +122,12 @@ class RunWriter:
                 written, is in use by another process, or has a newer layout.
         """
         path = Path(path)
-        name = absolute(path)
+        absolute(path)
         if not path.is_file():
             raise problems.missing(path)
         with problems.interruptible():
             try:
-                connection = duckdb.connect(name, config=_WRITING)
+                connection = attach(path, _WRITING)
             except duckdb.Error as error:
                 raise problems.cannot_reopen(path, error) from error
         try:
@@ -135,7 +136,7 @@ class RunWriter:
                 writer = cls(connection, path)
                 found = connection.execute("SELECT last_tick FROM run").fetchone()
         except BaseException:
-            connection.close()
+            release(connection, path)
             raise
         writer.last_tick = int(found[0]) if found else -1
         writer._finished = True  # as long as nothing is changed, a failure changes no mark either
@@ -268,7 +269,10 @@ class RunWriter:
             RunFileError: the write-ahead log could not be folded into the file.
         """
         try:
-            self._connection.close()
+            if self.path is None:
+                self._connection.close()
+            else:
+                release(self._connection, self.path)
         except duckdb.Error as error:
             raise problems.cannot_write(self.path, "the last ticks", error) from error
 
@@ -283,7 +287,10 @@ class RunWriter:
 
     def reader(self) -> RunFile:
         """Return a reader of what has been written so far, in this process."""
-        return RunFile(self._connection.cursor(), self.path)
+        cursor = self._connection.cursor()
+        if self.path is not None:
+            cursor.execute(f"USE {ATTACHED}")
+        return RunFile(cursor, self.path)
 
     def __enter__(self) -> Self:
         """Return the writer itself."""
@@ -393,7 +400,7 @@ def _create_file(
     finally:
         _unlink(draft)
     try:
-        return duckdb.connect(str(path), config=_WRITING)
+        return attach(path, _WRITING)
     except duckdb.Error:
         _unlink(path)
         raise
