@@ -69,13 +69,29 @@ def _check(score: FloatArray, mask: BoolArray, heat: FloatArray, counts: IntArra
         raise ValueError("a count of draws is negative")
 
 
+def highest(score: FloatArray, mask: BoolArray, count: int) -> IntArray:
+    """Return the columns of each row's highest scores, rising, (A, N); those of equals are lower.
+
+    N is `count`, or K where that is less. Where the mask holds in fewer, others fill the rest.
+
+    score: (A, K), no NaN where the mask holds.  mask: (A, K).  count: >= 0.
+    """
+    rows, width = score.shape
+    if not 0 < count < width:
+        return np.tile(np.arange(min(count, width)), (rows, 1))
+    cost = np.where(mask, -score, np.inf)
+    limit = np.partition(cost, count - 1, axis=1)[:, count - 1, None]
+    below = cost < limit
+    at_limit = cost == limit
+    missing = count - below.sum(axis=1, keepdims=True)
+    chosen = below | (at_limit & (np.cumsum(at_limit, axis=1) <= missing))
+    return np.nonzero(chosen)[1].reshape(rows, count)
+
+
 def _highest(score: FloatArray, mask: BoolArray, candidates: int) -> BoolArray:
     """Return the mask of each row's highest scores, at most `candidates` of them, (A, K)."""
-    if score.shape[1] <= candidates:
-        return mask.copy()
-    order = np.argsort(np.where(mask, -score, np.inf), axis=1, kind="stable")[:, :candidates]
     chosen = np.zeros(mask.shape, np.bool_)
-    np.put_along_axis(chosen, order, values=True, axis=1)
+    np.put_along_axis(chosen, highest(score, mask, candidates), values=True, axis=1)
     return chosen & mask
 
 

@@ -42,6 +42,12 @@ class Weighed:
     match: FloatArray
     relation: FloatArray
 
+    def take(self, turn: IntArray) -> Weighed:
+        """Return the rows of some turns, (N,)."""
+        return Weighed(
+            retention=self.retention[turn], match=self.match[turn], relation=self.relation[turn]
+        )
+
 
 class Disposition:
     """The personalities of a run, with the constants that say what they do.

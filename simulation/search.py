@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulation.choice import top_without_replacement
+from simulation.choice import highest, top_without_replacement
 from simulation.mind import recency as mind
 from simulation.recall import PATHS, Recalled, recency_of
 
@@ -132,6 +132,7 @@ class Search:
         self.unused = self.held.used.copy()
         self.query = mind.query.copy()
         self.semantic: FloatArray = np.zeros(self.unused.shape)
+        self._passive: FloatArray = np.zeros(self.unused.shape)
         self.decisions: list[Decisions] = []
         self._streams = streams
         self.mind = mind
@@ -152,28 +153,32 @@ class Search:
 
     def passive(self) -> FloatArray:
         """Return the passive scores for the query, (A, K)."""
-        return self.disposition.score(self._weighed, self.semantic, self.mind.rows)
+        return self._passive
 
     def draw(self, going: BoolArray, *, step: int, count: int) -> IntArray:
         """Return the slots of memories that come unasked, (A, count); -1 for none.
 
         going: (A,) for whom.  step: which draw of the turn this is, from 0.
         """
-        place = np.arange(self.unused.shape[1])
+        score, free = self.passive(), self.unused & going[:, None]
+        place = highest(score, free, self.disposition.candidates)  # the others need no draw
         gumbel = self._streams.gumbel(
             "passive",
             tick=self.mind.now,
             keys=self.mind.keys[:, None],
             index=step * _STRIDE + place,
         )
-        return top_without_replacement(
-            self.passive(),
-            self.unused & going[:, None],
+        drawn = top_without_replacement(
+            np.take_along_axis(score, place, axis=1),
+            np.take_along_axis(free, place, axis=1),
             temperature=self._temperature,
             count=count,
             gumbel=gumbel,
-            candidates=self.disposition.candidates,
+            candidates=None,
         )
+        if not place.size:
+            return drawn
+        return np.where(drawn >= 0, np.take_along_axis(place, np.maximum(drawn, 0), axis=1), -1)
 
     def propose(self, going: BoolArray, *, step: int, offset: int) -> tuple[IntArray, BoolArray]:
         """Let one memory come to each mind, and the gate decide; return its slot and whether.
@@ -250,26 +255,35 @@ class Search:
         fired: (A,).  place: (A,) its slot.
         """
         turn = np.flatnonzero(fired)
-        words = self.held.text[turn, place[turn]].tolist()
-        return self.ask(turn, [self.texts[text][:REDIRECT_CHARACTERS] for text in words])
+        words = self.held.text[turn, place[turn]]
+        return self._ask(turn, self.texts.beginnings(words, REDIRECT_CHARACTERS))
 
     def ask(self, turn: IntArray, queries: Sequence[str]) -> BoolArray:
         """Look next for other texts; an empty one changes nothing. Return whose was empty, (A,).
 
         turn: (N,) whose.  queries: N texts.
         """
-        empty = np.zeros(len(self.query), np.bool_)
         there = np.array([bool(query) for query in queries], dtype=np.bool_)
+        ids = np.full(len(queries), -1)
+        ids[there] = self.texts.intern([query for query in queries if query])
+        return self._ask(turn, ids)
+
+    def _ask(self, turn: IntArray, query: IntArray) -> BoolArray:
+        """Look next for texts by their ids, -1 for an empty one; return whose was empty, (A,)."""
+        empty = np.zeros(len(self.query), np.bool_)
+        there = query >= 0
         empty[turn[~there]] = True
-        changed = turn[there]
-        self.query[changed] = self.texts.intern([query for query in queries if query])
-        self._look(changed)
+        self.query[turn[there]] = query[there]
+        self._look(turn[there])
         return empty
 
     def _look(self, turn: IntArray) -> None:
         """Compare the memories of some personas with what they look for now."""
         cosine = self.texts.cosine(self.held.text[turn], self.query[turn, None])
         self.semantic[turn] = mind.relevance(cosine)
+        self._passive[turn] = self.disposition.score(
+            self._weighed.take(turn), self.semantic[turn], self.mind.rows[turn]
+        )
 
 
 def path(name: str) -> int:

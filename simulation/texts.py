@@ -54,6 +54,7 @@ class Texts:
         self._scale = np.zeros(0, np.float32)
         self._norm = np.zeros(0, np.float64)
         self._digest = np.zeros((0, 32), np.uint8)
+        self._heads: dict[int, IntArray] = {}  # by length: the id of each text's beginning
         exact = width * _LARGEST**2 < _EXACT_FLOAT32
         self._exact: type[np.floating[Any]] = np.float32 if exact else np.float64
 
@@ -81,6 +82,27 @@ class Texts:
         if new:
             self._append(new, *self._quantise(new, self._encode(new)))
         return np.fromiter(map(self._ids.__getitem__, texts), np.int64, count=len(texts))
+
+    def beginnings(self, ids: IntArray, length: int) -> IntArray:
+        """Return the ids of the first `length` code points of texts, (n,); -1 for an empty one.
+
+        Beginnings that are new are encoded in one call and added, in the order of `ids`.
+
+        ids: (n,), >= 0.  length: > 0.
+        """
+        heads = self._heads.get(length, np.zeros(0, np.int64))
+        if len(heads) < len(self):
+            heads = _grown(heads, len(self))  # 0 for one not looked up yet
+            self._heads[length] = heads
+        new = ids[heads[ids] == 0].tolist()
+        if new:
+            cut = [self._texts[text][:length] for text in new]
+            found = self.intern([head for head in cut if head])
+            there = np.array([bool(head) for head in cut])
+            heads[new] = np.where(there, 0, -1)
+            heads[np.array(new)[there]] = found + 1
+        known = heads[ids]
+        return np.where(known > 0, known - 1, -1)
 
     def restore(
         self, texts: Sequence[str], quantised: NDArray[np.int8], scale: NDArray[np.float32]
@@ -133,10 +155,10 @@ class Texts:
         the empty text.
         """
         ids = self._checked(ids)
-        keys = np.full(ids.shape, _NO_TEXT_KEY, np.uint64)
-        used = ids >= 0
-        keys[used] = self._digest[ids[used], :8].copy().view("<u8").ravel()
-        return keys
+        if not len(self):
+            return np.full(ids.shape, _NO_TEXT_KEY, np.uint64)
+        keys = self._digest.view("<u8")[:, 0].take(ids, mode="clip")
+        return np.where(ids >= 0, keys, _NO_TEXT_KEY).astype(np.uint64)
 
     def cosine(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return cosines in [-1, 1] (up to rounding), of the broadcast shape of both.

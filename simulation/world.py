@@ -249,13 +249,15 @@ class World:
         ):
             _feed(state, counter, "<i8")
         _feed(state, self.reflected, "<f8")
-        self._feed_memories(state)
+        used = np.arange(self.memory.memory_id.shape[1]) < self.memory.count[:, None]
+        held = np.flatnonzero(used)
+        self._feed_memories(state, held)
         for whole in (self.network.source, self.network.target, self.network.created):
             _feed(state, whole, "<i8")
         _feed(state, self.network.weight, "<f8")
         state.update(self.journal)
         if self.memory.affect:
-            self._feed_affects(state)
+            self._feed_affects(state, held)
         if self.failing.any() or self.quarantined.any():
             _feed(state, self.failing, "<i8")
             _feed(state, self.quarantined, "<i8")
@@ -263,23 +265,21 @@ class World:
             self._feed_units(state, self.regards)
         return state.hexdigest()
 
-    def _feed_memories(self, state: hashlib._Hash) -> None:
+    def _feed_memories(self, state: hashlib._Hash, held: IntArray) -> None:
         store = self.memory
-        held = np.arange(store.memory_id.shape[1]) < store.count[:, None]
         _feed(state, store.count, "<i8")
         for whole in (store.memory_id, store.tick, store.kind, store.claim):
-            _feed(state, whole[held], "<i8")
+            _feed(state, whole.take(held), "<i8")
         for real in (store.importance, store.stance):
-            _feed(state, real[held], "<f8")
-        _feed(state, self.texts.key(store.text[held]), "<u8")
+            _feed(state, real.take(held), "<f8")
+        _feed(state, self.texts.key(store.text.take(held)), "<u8")
 
-    def _feed_affects(self, state: hashlib._Hash) -> None:
+    def _feed_affects(self, state: hashlib._Hash, held: IntArray) -> None:
         store = self.memory
-        held = np.arange(store.memory_id.shape[1]) < store.count[:, None]
         _feed(state, self.state, "<f8")
         for real in (store.valence, store.arousal, store.dominance):
-            _feed(state, real[held], "<f8")
-        _feed(state, store.overgeneral[held], "<i8")
+            _feed(state, real.take(held), "<f8")
+        _feed(state, store.overgeneral.take(held), "<i8")
 
     def _feed_units(self, state: hashlib._Hash, regards: Regards) -> None:
         store = regards.store
@@ -320,7 +320,7 @@ class World:
 
 
 def _feed(state: hashlib._Hash, values: NDArray[np.generic], kind: str) -> None:
-    state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
+    state.update(np.ascontiguousarray(values, dtype=kind).ravel())
 
 
 def _joined(ids: tuple[str, ...]) -> bytes:

@@ -21,6 +21,7 @@ import json
 import logging
 import math
 import resource
+import sys
 import tempfile
 import time
 from collections import deque
@@ -30,8 +31,10 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import duckdb
-from one_run import Clock
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.one_run import Clock
 from simulation import simulate
 from simulation.calls.base import Call
 from simulation.calls.settings import ModelSettings
