@@ -2,7 +2,7 @@
 
 A tick is in the file wholly or not at all, whenever the process dies. DuckDB's write-ahead log
 carries the ticks since the last checkpoint, which is made at creation, at the end, and in between
-for every 16 MB of log.
+for every 32 MB of log.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from simulation.records import ModelCalls, Rows, TickRecords
     from simulation.runlog.header import RunHeader
 
-_WRITING = {**CONNECTION, "wal_autocheckpoint": "16MB"}
+_WRITING = {**CONNECTION, "wal_autocheckpoint": "32MB"}
 _UPDATES = {  # rows that change a column of others: the table, and the column that says which
     "evictions": ("memories", "memory_id"),
     "quarantines": ("personas", "persona_id"),
