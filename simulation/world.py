@@ -320,7 +320,7 @@ class World:
 
 
 def _feed(state: hashlib._Hash, values: NDArray[np.generic], kind: str) -> None:
-    state.update(np.ascontiguousarray(values, dtype=kind).ravel())
+    state.update(np.ascontiguousarray(values, dtype=kind).ravel().data)
 
 
 def _joined(ids: tuple[str, ...]) -> bytes:

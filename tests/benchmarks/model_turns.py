@@ -35,6 +35,7 @@ import duckdb
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.one_run import Clock
+
 from simulation import simulate
 from simulation.calls.base import Call
 from simulation.calls.settings import ModelSettings
