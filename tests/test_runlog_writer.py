@@ -470,3 +470,17 @@ def test_an_end_that_cannot_be_written_is_told_but_does_not_hide_another_error()
         writer.finish("complete")
     with pytest.raises(KeyError), writer:
         raise KeyError
+
+
+def test_the_memory_of_duckdb_is_bounded_by_the_number_of_personas(tmp_path: Path) -> None:
+    def limit(writer: RunWriter) -> int:
+        setting = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
+        return int(all_rows(writer, setting)[0][0])
+
+    with RunWriter.create(tmp_path / "a.duckdb", run_rows.header()) as writer:
+        free = limit(writer)
+        writer.write(run_rows.start(), wall_s=0.0)
+        bounded = limit(writer)
+    assert 10**9 * 0.9 < bounded < 10**9 * 1.1 < free
+    with RunWriter.reopen(tmp_path / "a.duckdb") as writer:
+        assert limit(writer) == bounded

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from simulation.runlog.header import RunHeader
 
 _WRITING = {**CONNECTION, "wal_autocheckpoint": "32MB"}
+_MEMORY, _MEMORY_EACH = 1_000_000_000, 10_000
+"""Bytes that DuckDB may use, at least and for each persona. A tick needs about 3,000 for each turn;
+the rest keeps pages of the file, which by default could fill most of the machine's memory."""
 _UPDATES = {  # rows that change a column of others: the table, and the column that says which
     "evictions": ("memories", "memory_id"),
     "quarantines": ("personas", "persona_id"),
@@ -68,6 +71,8 @@ class RunWriter:
         if "model_calls" in self._types:
             most = connection.execute("SELECT max(call_id) FROM model_calls").fetchone()
             self._calls = int(most[0] or 0) if most else 0
+        if "personas" in self._types:
+            self._bound_memory()
 
     @classmethod
     def create(cls, path: Path | str | None, run: RunHeader) -> Self:
@@ -181,6 +186,8 @@ class RunWriter:
         except duckdb.Error as error:
             raise problems.cannot_write(self.path, f"tick {records.tick}", error) from error
         self.last_tick = records.tick
+        if records.tick == 0:
+            self._bound_memory()
 
     def log_calls(self, calls: ModelCalls) -> None:
         """Write requests to language models in a transaction of their own, ahead of their tick.
@@ -326,6 +333,17 @@ class RunWriter:
             raise
         finally:
             self._connection.unregister("rows")
+
+    def _bound_memory(self) -> None:
+        """Let DuckDB use as much memory as these personas need, if that is less than it may."""
+        found = self._connection.execute(
+            "SELECT (SELECT count(*) FROM personas), "
+            "parse_formatted_bytes(current_setting('memory_limit'))"
+        ).fetchone()
+        personas, allowed = found or (0, 0)
+        wanted = _MEMORY + _MEMORY_EACH * personas
+        if personas and wanted < allowed:  # nobody yet: a large town is about to come
+            self._connection.execute(f"SET memory_limit = '{wanted}B'")
 
     def _put(self, rows: Rows, wall_s: float) -> None:
         if not len(rows):
