@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 _WRITING = {**CONNECTION, "wal_autocheckpoint": "32MB"}
 _MEMORY, _MEMORY_EACH = 1_000_000_000, 10_000
-"""Bytes that DuckDB may use, at least and for each persona. A tick needs about 3,000 for each turn;
-the rest keeps pages of the file, which by default could fill most of the machine's memory."""
+"""Bytes that DuckDB may use, at least and for each persona. A tick needs about 3,000 a turn; the
+rest keeps pages of the file, which by default could fill most of the machine's memory."""
 _UPDATES = {  # rows that change a column of others: the table, and the column that says which
     "evictions": ("memories", "memory_id"),
     "quarantines": ("personas", "persona_id"),
