@@ -162,8 +162,9 @@ def whole_tick(run: RunFile, tick: int | None) -> int:
     info = run.run
     if info.schema_version != SCHEMA_VERSION:
         raise RunFileError(
-            f"{run.path} has layout {info.schema_version}, which does not hold all that is needed "
-            f"to go on; this version writes layout {SCHEMA_VERSION}: run the scenario again"
+            f"{run.path} has layout {info.schema_version}, and this version goes on with layout "
+            f"{SCHEMA_VERSION}: take the version of the package that made it, or run the scenario "
+            "again"
         )
     if info.last_tick < 0:
         raise RunFileError(

@@ -264,7 +264,10 @@ def test_a_run_of_an_older_layout_is_refused(tmp_path: Path) -> None:
     path = simulate(small(), out=tmp_path / "a.duckdb")
     with duckdb.connect(str(path)) as connection:
         connection.execute("UPDATE run SET schema_version = 1")
-    with RunFile.open(path) as run, pytest.raises(RunFileError, match="has layout 1, which does"):
+    with (
+        RunFile.open(path) as run,
+        pytest.raises(RunFileError, match="has layout 1, and"),
+    ):
         rebuild(run)
 
 

@@ -279,6 +279,7 @@ def test_a_name_that_duckdb_takes_specially_is_a_file_like_any_other(
     [
         ("s3://bucket/run", '"s3:" begins the address of another'),
         ("new/a?b.duckdb", "question mark"),
+        ("new\\b.duckdb", "backslash"),
         ("new/a\udcff.duckdb", "not valid UTF-8"),
         ("new/" + "x" * 253, "File name too long"),
         ("new/a\0b", "null byte"),

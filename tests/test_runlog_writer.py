@@ -475,7 +475,8 @@ def test_an_end_that_cannot_be_written_is_told_but_does_not_hide_another_error()
 def test_the_memory_of_duckdb_is_bounded_by_the_number_of_personas(tmp_path: Path) -> None:
     def limit(writer: RunWriter) -> int:
         setting = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
-        return int(all_rows(writer, setting)[0][0])
+        (found,) = writer.reader().query(setting).rows[0]
+        return int(found)
 
     with RunWriter.create(tmp_path / "a.duckdb", run_rows.header()) as writer:
         free = limit(writer)

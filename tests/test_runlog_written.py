@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -14,9 +14,6 @@ from simulation.errors import RunFileError
 from simulation.runlog import RunFile, RunWriter, open_database
 from simulation.runlog.schema import CONNECTION
 from simulation.runlog.written import attach, check_not_written, release
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TAKE = "import duckdb, sys; duckdb.connect(sys.argv[1])"
 
@@ -29,18 +26,21 @@ def taken_by_another_process(path: Path) -> bool:
 
 
 def test_looking_at_a_file_that_one_writes_is_refused_and_leaves_its_lock(tmp_path: Path) -> None:
-    path, link = tmp_path / "a.duckdb", tmp_path / "link.duckdb"
+    path, link, hard = (tmp_path / f"{name}.duckdb" for name in ("a", "link", "hard"))
     with RunWriter.create(path, run_rows.header()) as writer:
         link.symlink_to(path)
+        hard.hardlink_to(path)
         writer.write(run_rows.start(), wall_s=0.0)
         for look in (RunFile, open_database, RunWriter.reopen):
-            for name in (path, link, tmp_path / "." / "a.duckdb"):
+            for name in (path, link, hard, tmp_path / "." / "a.duckdb"):
                 with pytest.raises(RunFileError, match="being written by this very process"):
                     look(name)
         assert not taken_by_another_process(path)
         assert writer.reader().run.last_tick == 0
     with RunFile(link) as run:
         assert run.run.last_tick == 0
+        with pytest.raises(RunFileError, match="is open in this very process"):
+            RunWriter.reopen(path)
 
 
 def test_names_with_quotes_and_blanks_are_attached_and_let_go(tmp_path: Path) -> None:
@@ -68,3 +68,25 @@ def test_a_file_that_is_none_is_not_held(tmp_path: Path) -> None:
     with pytest.raises(duckdb.Error):
         attach(path, CONNECTION)
     check_not_written(path)
+
+
+MAKE = """
+import pathlib, resource, sys
+sys.path.insert(0, sys.argv[2])
+import run_rows
+from simulation.runlog import RunWriter
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+RunWriter.create(pathlib.Path(sys.argv[1]), run_rows.header())
+"""
+
+
+def test_a_disk_that_is_full_before_the_tables_are_there_leaves_nothing(tmp_path: Path) -> None:
+    tests = str(Path(__file__).parent)
+    made = subprocess.run(
+        [sys.executable, "-c", MAKE, str(tmp_path / "new" / "a.duckdb"), tests],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert "RunFileError: a new run could not be written to" in made.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -112,16 +112,16 @@ def _already(run: Path, info: RunInfo, *, quiet: bool, as_json: bool) -> None:
     from simulation.cli.calling import program_call
     from simulation.cli.closing import tell
     from simulation.cli.text import plain
+    from simulation.runlog import SCHEMA_VERSION
 
     horizon = info.header.horizon
-    click.echo(
-        plain(
-            f"{run} is complete: all {horizon:,} ticks are there, and nothing was changed. To go "
-            f"further, fork it: {program_call()} fork {run} --at {horizon} --set "
+    told = f"{run} is complete: all {horizon:,} ticks are there, and nothing was changed."
+    if info.schema_version == SCHEMA_VERSION:  # older files cannot be forked
+        told += (
+            f" To go further, fork it: {program_call()} fork {run} --at {horizon} --set "
             f"horizon={2 * horizon}"
-        ),
-        err=True,
-    )
+        )
+    click.echo(plain(told), err=True)
     if as_json:
         tell(run, as_json=True)
     elif quiet:

@@ -57,7 +57,7 @@ _COPY = "import shutil, sys; shutil.copyfile(sys.argv[1], sys.argv[2])"
 
 
 def copy_history(connection: duckdb.DuckDBPyConnection, parent: Path, tick: int) -> None:
-    """Copy the rows of another run up to a tick into the tables of a new one.
+    """Copy the rows of another run up to a tick, its last, into the tables of a new one.
 
     connection: to the new run, its external access not yet switched off; it is afterwards.
 
@@ -70,16 +70,15 @@ def copy_history(connection: duckdb.DuckDBPyConnection, parent: Path, tick: int)
     connection.execute("SET enable_external_access = false")
     quoted = name.replace("'", "''")
     connection.execute(f"ATTACH '{quoted}' AS parent (READ_ONLY)")
-    try:
-        _check_tables(connection, parent)
-        connection.begin()
-        for table in WHOLE:
-            _copy(connection, table, "", tick)
-        for table, column in BY_TICK.items():
-            _copy(connection, table, f"WHERE {column} <= $tick", tick)
-        connection.commit()
-    finally:
-        connection.execute("DETACH parent")
+    _check_tables(connection, parent)
+    connection.begin()
+    for table in WHOLE:
+        _copy(connection, table, "", tick)
+    for table, column in BY_TICK.items():
+        _copy(connection, table, f"WHERE {column} <= $tick", tick)
+    connection.execute("UPDATE run SET last_tick = ?", [tick])
+    connection.commit()
+    connection.execute("DETACH parent")  # after a failure the connection ends anyway
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: str, where: str, tick: int) -> None:

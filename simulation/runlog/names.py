@@ -21,6 +21,8 @@ def absolute(path: Path) -> str:
         RunFileError: no file can have this name.
     """
     name = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps "..", as DuckDB would
+    if "\\" in name and os.sep != "\\":
+        raise problems.unusable_name(path, "DuckDB takes a backslash for a slash")
     try:
         name.encode()
         os.lstat(f"{name}.wal")  # the longest name that a run needs

@@ -74,6 +74,8 @@ def cannot_open(path: Path, error: Exception) -> RunFileError:
             "a time can use a run that is still being written; wait until it ends, stop it, or "
             "begin runs with --snapshot FILE to have a copy to look at"
         )
+    if "already attached" in said:
+        return RunFileError(f"{path} is open in this very process; close it first")
     if "WAL" in said:
         return RunFileError(_damaged_wal(path, said))
     if _DAMAGE.search(said):

@@ -108,7 +108,6 @@ class RunWriter:
             tick = run.forked_at_tick or 0
             _lay_out(connection, run)
             copy_history(connection, parent, tick)
-            connection.execute("UPDATE run SET last_tick = ?", [tick])
             draft = cls(connection, None)
             with draft._transaction():
                 for part in rows:
@@ -414,12 +413,13 @@ def _create_file(
     try:
         with duckdb.connect(str(draft), config=dict(config)) as connection:
             fill(connection)
+            connection.execute("CHECKPOINT")  # closing does not say when its own one fails
         _rename(draft, path)
     finally:
         _unlink(draft)
     try:
         return attach(path, _WRITING)
-    except duckdb.Error:
+    except (duckdb.Error, RunFileError):
         _unlink(path)
         raise
 

@@ -26,7 +26,7 @@ ATTACHED: Final = "run_file"
 """What an attached file is called in its connection."""
 
 _GROUP: Final = 10_240  # rows
-_written: set[str] = set()
+_written: dict[str, tuple[int, int]] = {}  # its path: what the file is, under any name
 
 
 def attach(path: Path, config: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
@@ -47,7 +47,7 @@ def attach(path: Path, config: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
     except BaseException:
         connection.close()
         raise
-    _written.add(_real(path))
+    _written[_real(path)] = _file(path)
     return connection
 
 
@@ -60,7 +60,7 @@ def release(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     try:
         connection.close()
     finally:
-        _written.discard(_real(path))
+        _written.pop(_real(path), None)
 
 
 def check_not_written(path: Path) -> None:
@@ -69,9 +69,15 @@ def check_not_written(path: Path) -> None:
     Raises:
         RunFileError: it is.
     """
-    if _real(path) in _written:
+    if _written and path.exists() and _file(path) in _written.values():
         raise problems.own(path)
 
 
 def _real(path: Path) -> str:
     return os.path.realpath(absolute(path))
+
+
+def _file(path: Path) -> tuple[int, int]:
+    """Return what tells a file from all others, by whatever link it is named."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
