@@ -17,7 +17,7 @@ from simulation.search import Decisions, Search, path
 if TYPE_CHECKING:
     from simulation.disposition import Disposition
     from simulation.memory import MemoryStore
-    from simulation.recall import BoolArray, IntArray
+    from simulation.recall import IntArray
     from simulation.rng import Streams
     from simulation.search import Mind
     from simulation.texts import Texts
@@ -48,12 +48,12 @@ def gated(
 
 def _fill(search: Search, k: IntArray, width: int, *, offset: int) -> Recalled:
     """Fill the slots of a block of turns."""
-    slots = [_slot(search, slot < k, step=slot + 1, offset=offset) for slot in range(width)]
+    slots = [_slot(search, k, step=slot + 1, offset=offset) for slot in range(width)]
     return beside(slots) if slots else nothing(search)
 
 
-def _slot(search: Search, wanted: BoolArray, *, step: int, offset: int) -> Recalled:
-    going = wanted & search.unused.any(axis=1)
+def _slot(search: Search, k: IntArray, *, step: int, offset: int) -> Recalled:
+    going = (step <= k) & search.unused.any(axis=1)
     if not going.any():
         return _blank(search)
     proposed, fired = search.propose(going, step=step, offset=offset)
@@ -66,7 +66,7 @@ def _slot(search: Search, wanted: BoolArray, *, step: int, offset: int) -> Recal
         np.where(fired, path("redirect"), path("product")),
         np.where(fired, passive[at], product[at]),
     )
-    search.redirect(fired, proposed)
+    search.redirect(fired, proposed, on=step < k)
     return slot
 
 

@@ -249,14 +249,18 @@ class Search:
             score=np.where(used, score, np.nan),
         )
 
-    def redirect(self, fired: BoolArray, place: IntArray) -> BoolArray:
+    def redirect(
+        self, fired: BoolArray, place: IntArray, *, on: BoolArray | None = None
+    ) -> BoolArray:
         """Look next for the beginning of the memory that took over; return whose has no text.
 
-        fired: (A,).  place: (A,) its slot.
+        fired: (A,).  place: (A,) its slot.  on: (A,) whose search goes on, default all; for the
+        others nothing is compared.
         """
         turn = np.flatnonzero(fired)
         words = self.held.text[turn, place[turn]]
-        return self._ask(turn, self.texts.beginnings(words, REDIRECT_CHARACTERS))
+        query = self.texts.beginnings(words, REDIRECT_CHARACTERS)
+        return self._ask(turn, query, on=None if on is None else on[turn])
 
     def ask(self, turn: IntArray, queries: Sequence[str]) -> BoolArray:
         """Look next for other texts; an empty one changes nothing. Return whose was empty, (A,).
@@ -268,13 +272,13 @@ class Search:
         ids[there] = self.texts.intern([query for query in queries if query])
         return self._ask(turn, ids)
 
-    def _ask(self, turn: IntArray, query: IntArray) -> BoolArray:
+    def _ask(self, turn: IntArray, query: IntArray, *, on: BoolArray | None = None) -> BoolArray:
         """Look next for texts by their ids, -1 for an empty one; return whose was empty, (A,)."""
         empty = np.zeros(len(self.query), np.bool_)
         there = query >= 0
         empty[turn[~there]] = True
         self.query[turn[there]] = query[there]
-        self._look(turn[there])
+        self._look(turn[there if on is None else there & on])
         return empty
 
     def _look(self, turn: IntArray) -> None:
