@@ -106,7 +106,8 @@ def _gain(forms: Sequence[str], labels: Sequence[str]) -> float:
 
 def _cosines(texts: Sequence[str]) -> npt.NDArray[np.float64]:
     vectors = np.asarray(load(EncoderSpec(name="static")).encode(list(texts)), dtype=np.float64)
-    return np.matmul(vectors, vectors.T)
+    cosines: npt.NDArray[np.float64] = vectors @ vectors.T
+    return cosines
 
 
 def _jaccard(texts: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -117,7 +118,8 @@ def _jaccard(texts: Sequence[str]) -> npt.NDArray[np.float64]:
         has[row, [index[word] for word in _words(text)]] = 1
     both = has @ has.T
     sizes = has.sum(axis=1)
-    return both / (sizes[:, None] + sizes[None, :] - both)
+    shares: npt.NDArray[np.float64] = both / (sizes[:, None] + sizes[None, :] - both)
+    return shares
 
 
 def _pairs(
