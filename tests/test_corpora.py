@@ -296,3 +296,28 @@ def test_no_cue_quotes_a_memory() -> None:
         assert not said & {tuple(words[at : at + 5]) for at in range(len(words) - 4)}, cue
     texts = [row["text"] for row in (*cues, *_everything())]
     assert (_cosines(texts)[: len(cues), len(cues) :] < 0.7).all()
+
+
+def _kappa(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return Cohen's kappa of two lists of labels."""
+    agreed = float(np.mean([a == b for a, b in zip(one, other, strict=True)]))
+    shares = [Counter(labels) for labels in (one, other)]
+    chance = sum(shares[0][label] * shares[1][label] for label in shares[0]) / len(one) ** 2
+    return (agreed - chance) / (1.0 - chance)
+
+
+@pytest.mark.parametrize("name", list(SIZES))
+def test_a_second_reader_who_was_blind_agrees(name: str) -> None:
+    rows = _rows(name)
+    second = {row["memory_id"]: row for row in _read(FOLDER / "second.csv")}
+    again = [second[row["memory_id"]] for row in rows]
+    assert _kappa(*([row["specificity"] for row in some] for some in (rows, again))) >= 0.8
+    assert _kappa(*([_third(row) for row in some] for some in (rows, again))) >= 0.8
+    for label in ("arousal", "dominance"):
+        sides = ([str(float(row[label]) >= 0.5) for row in some] for some in (rows, again))
+        assert _kappa(*sides) >= 0.8
+
+
+def test_kappa_is_one_for_equals_and_nothing_for_chance() -> None:
+    assert _kappa(list("aabb"), list("aabb")) == 1.0
+    assert _kappa(list("aabb"), list("abab")) == 0.0
