@@ -29,6 +29,8 @@ LEAST = 0.005  # share of a stage that is told
 def main() -> None:
     """Fill the blocks that the files of the command line tell of."""
     measured = _read(sys.argv[1])
+    if measured["quick"]:
+        raise SystemExit(f"{sys.argv[1]} is of --quick, which pages do not tell")
     blocks = {"table": table.markdown(measured), "where": where(measured), **needs(measured)}
     if len(sys.argv) > 2:
         blocks["curves"] = curves.markdown(_read(sys.argv[2]))

@@ -43,6 +43,7 @@ PAIRS = 3  # at least, of two trees
 def main() -> None:
     """Measure, print, and keep what was measured."""
     given = _arguments()
+    earlier = _earlier(given)
     sizes = QUICK if given.quick else Sizes()
     sizes = replace(sizes, rounds=given.rounds or sizes.rounds)
     chosen = _chosen(sizes, given.only)
@@ -61,15 +62,12 @@ def main() -> None:
         "rows": evaluated(chosen, found[0]),
         "jobs": found[0],
     }
-    earlier: Measured | None = None
     if given.tree:
         earlier = report["other"] = {
             "versions": measuring.versions(trees[1]),
             "rows": evaluated(chosen, found[1]),
             "jobs": found[1],
         }
-    elif given.against:
-        earlier = json.loads(given.against.read_text(encoding="utf-8"))
     if earlier is not None:
         compared(report["rows"], earlier["rows"], paired=bool(given.tree))
         report["digests"] = digests(report, earlier)
@@ -91,6 +89,23 @@ def _arguments() -> argparse.Namespace:
     beside.add_argument("--against", type=Path, metavar="EARLIER")
     beside.add_argument("--tree", type=Path)
     return parser.parse_args()
+
+
+def _earlier(given: argparse.Namespace) -> Measured | None:
+    """Return what --against names, and check what --tree does, before anything is measured."""
+    if given.tree and not (given.tree / "simulation").is_dir():
+        raise SystemExit(f"--tree {given.tree}: there is no checkout of this project")
+    if not given.against:
+        return None
+    try:
+        earlier: Measured = json.loads(given.against.read_text(encoding="utf-8"))
+        quick = bool(earlier["quick"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"--against {given.against}: no result of --json ({error})") from None
+    if quick != given.quick:
+        what = "is of --quick; add it" if quick else "is not of --quick; leave it out"
+        raise SystemExit(f"--against {given.against} {what}: other sizes do not compare")
+    return earlier
 
 
 def _chosen(sizes: Sizes, names: Sequence[str]) -> list[Row]:
