@@ -18,7 +18,7 @@ from simulation.mind import attitude, opinion
 from simulation.models.base import ACTION_CODE
 from simulation.posts import KIND_CODE
 from simulation.regards import BRAND, TYPES, Pieces, combined
-from simulation.turn.columns import coded, repeated
+from simulation.turn.columns import coded, repeated, taken
 from simulation.turn.rows import persona_column
 from simulation.units import Merge
 
@@ -182,8 +182,8 @@ def _toward_peers(world: World, regards: Regards, turns: Turns, reactions: React
     turn = np.concatenate([voted, followed])
     lean = np.concatenate([sign, np.ones(len(followed))])
     post = np.maximum(reactions.post[turn], -1)
-    peer = reactions.persona[turn]
-    peer[post >= 0] = world.posts.integers("author")[post[post >= 0]]
+    author = taken(world.posts.integers("author"), post)
+    peer = np.where(post >= 0, author, reactions.persona[turn])
     near = world.network.has(turns.rows[turn], peer) & (peer != turns.rows[turn])
     turn, lean, post, peer = turn[near], lean[near], post[near], peer[near]
     return Pieces(

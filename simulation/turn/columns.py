@@ -1,8 +1,8 @@
-"""Text columns of records, as codes into short lists of names."""
+"""Columns by places: values looked up, and texts as codes into short lists of names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,11 @@ from simulation.records import Coded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from simulation.records import IntArray
+
+_Scalar = TypeVar("_Scalar", bound=np.number)
 
 
 def coded(ids: IntArray, name: Callable[[int], str]) -> Coded:
@@ -20,6 +24,17 @@ def coded(ids: IntArray, name: Callable[[int], str]) -> Coded:
     nulls = int(np.searchsorted(distinct, 0))
     names = [name(int(i)) for i in distinct[nulls:]]
     return Coded(codes=codes.reshape(ids.shape) - nulls, names=names)
+
+
+def taken(column: NDArray[_Scalar], places: IntArray, missing: float = -1) -> NDArray[_Scalar]:
+    """Return column[places], of the shape of places; `missing` where a place is negative.
+
+    What it costs depends on the places, not on how long the column has become.
+    """
+    found = np.full(places.shape, missing, column.dtype)
+    there = places >= 0
+    found[there] = column[places[there]]
+    return found
 
 
 def repeated(count: int, value: int) -> IntArray:

@@ -21,6 +21,7 @@ from simulation.posts import KIND_CODE
 from simulation.recall import MODES
 from simulation.regards import BRAND
 from simulation.regards.views import Views
+from simulation.turn.columns import taken
 from simulation.turn.feel import feel
 from simulation.turn.recollect import recollect
 
@@ -143,13 +144,7 @@ def _similarity(world: World) -> Callable[[IntArray, IntArray], FloatArray]:
 
 
 def _text_of(world: World, posts: IntArray) -> IntArray:
-    return _lookup(world.posts.integers("text"), posts)
-
-
-def _lookup(column: IntArray, posts: IntArray, missing: int = -1) -> IntArray:
-    """Return column[posts], and `missing` where the post id is negative."""
-    padded = np.append(column, missing)  # index -1 is the appended value
-    return np.asarray(padded[posts])
+    return taken(world.posts.integers("text"), posts)
 
 
 def _requests(
@@ -211,13 +206,13 @@ def _attitudes(
 
 def _feed_view(world: World, rows: IntArray, post: IntArray) -> FeedView:
     posts = world.posts
-    author = _lookup(posts.integers("author"), post)
-    event = _lookup(posts.integers("stimulus"), post)
+    author = taken(posts.integers("author"), post)
+    event = taken(posts.integers("stimulus"), post)
     sponsored = np.array([e.sponsored for e in world.events] + [False])
-    asked = _lookup(posts.integers("kind"), post) == KIND_CODE["question"]
-    to_me = _lookup(posts.integers("addressee"), post) == rows[:, None]
+    asked = taken(posts.integers("kind"), post) == KIND_CODE["question"]
+    to_me = taken(posts.integers("addressee"), post) == rows[:, None]
     item = post >= 0
-    root = _lookup(posts.integers("root"), post)
+    root = taken(posts.integers("root"), post)
     text = _text_of(world, post)
     relevance = np.zeros(post.shape)
     turn, slot = np.nonzero(item)
@@ -226,13 +221,13 @@ def _feed_view(world: World, rows: IntArray, post: IntArray) -> FeedView:
         post=post,
         author=author,
         text=text,
-        claim=_lookup(posts.integers("claim"), post),
-        stance=np.where(item, np.append(posts.floats("stance"), 0.0)[post], 0.0),
-        credibility=np.where(item, np.append(posts.floats("credibility"), 0.0)[post], 0.0),
+        claim=taken(posts.integers("claim"), post),
+        stance=taken(posts.floats("stance"), post, 0.0),
+        credibility=taken(posts.floats("credibility"), post, 0.0),
         relevance=relevance,
         sponsored=sponsored[event] & item,
         question=item & asked & (to_me | (event >= 0)),
-        outside=item & (_lookup(posts.integers("stimulus"), root) >= 0),
+        outside=item & (taken(posts.integers("stimulus"), root) >= 0),
         followable=(author >= 0) & ~world.network.has(rows[:, None], author),
         origin=_origin(world, rows, post),
         source_names=lambda i: author_name(world, i),
@@ -245,10 +240,10 @@ def _origin(world: World, rows: IntArray, post: IntArray) -> IntArray:
     rows: (A,).  post: (A, F), -1 in an unused slot.
     """
     posts = world.posts
-    kind = _lookup(posts.integers("kind"), post)
+    kind = taken(posts.integers("kind"), post)
     shares = np.isin(kind, [KIND_CODE[name] for name in ("repost", "quote", "comment")])
-    first = _lookup(posts.integers("root"), _lookup(posts.integers("parent"), post))
-    writer = np.where(shares, _lookup(posts.integers("author"), first), -1)
+    first = taken(posts.integers("root"), taken(posts.integers("parent"), post))
+    writer = np.where(shares, taken(posts.integers("author"), first), -1)
     known = (writer == rows[:, None]) | world.network.has(rows[:, None], writer)
     return np.where(known, -1, writer)
 
@@ -284,7 +279,7 @@ def _friend(world: World, streams: Streams, tick: int, rows: IntArray) -> IntArr
     start, stop = world.network.offsets[rows], world.network.offsets[rows + 1]
     draw = streams.uniform("friend", tick=tick, keys=world.cast.keys[rows])
     place = start + np.floor(draw * (stop - start)).astype(np.int64)
-    return _lookup(world.network.target, np.where(stop > start, place, -1))
+    return taken(world.network.target, np.where(stop > start, place, -1))
 
 
 def _allowed(scenario: Scenario, view: FeedView, friend: IntArray, decided: IntArray) -> BoolArray:

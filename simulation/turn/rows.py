@@ -11,7 +11,7 @@ from simulation.models.base import ACTIONS, SOURCES
 from simulation.posts import KINDS
 from simulation.recall import PATHS
 from simulation.scenario import TIERS
-from simulation.turn.columns import coded, constant, repeated
+from simulation.turn.columns import coded, constant, repeated, taken
 from simulation.turn.prepare import author_name
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def persona_column(world: World, rows: IntArray) -> records.Coded:
 
 def stimulus_column(world: World, posts: IntArray) -> records.Coded:
     """Return the stimulus ids of posts, (N,), NULL for posts by personas and for -1."""
-    stimulus = np.append(world.posts.integers("stimulus"), -1)[posts]
+    stimulus = taken(world.posts.integers("stimulus"), posts)
     return records.Coded(codes=stimulus, names=[event.id for event in world.events])
 
 

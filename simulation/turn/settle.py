@@ -6,7 +6,7 @@ A persona changes only its own rows. What it publishes is seen by others from th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +18,10 @@ from simulation.models.words import memory_texts
 from simulation.posts import ENGAGEMENT_OF_ACTION, KIND_CODE, KIND_OF_ACTION
 from simulation.turn import feelings as felt_of
 from simulation.turn import rows as rows_of
-from simulation.turn.columns import repeated
+from simulation.turn.columns import repeated, taken
 from simulation.turn.feel import feel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from simulation.models.base import Reactions
     from simulation.records import FloatArray, IntArray, Rows
     from simulation.rng import Streams
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 _FRONTIER = 1
-_Number = TypeVar("_Number", bound=np.number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +151,9 @@ def _publish(world: World, turns: Turns, reactions: Reactions) -> IntArray:
     posts = world.posts
     shared = parent[repost]
     text[repost] = posts.integers("text")[shared]
-    claim = np.where(repost, _at(posts.integers("claim"), parent), claim)
-    stance = np.where(repost, _at(posts.floats("stance"), parent), stance)
-    peer = np.where(parent >= 0, _at(posts.integers("author"), parent), reactions.persona[said])
+    claim = np.where(repost, taken(posts.integers("claim"), parent), claim)
+    stance = np.where(repost, taken(posts.floats("stance"), parent, 0.0), stance)
+    peer = np.where(parent >= 0, taken(posts.integers("author"), parent), reactions.persona[said])
     direct = np.isin(kind, [KIND_CODE[k] for k in ("comment", "reply", "answer", "question")])
     return posts.publish(
         {
@@ -174,13 +171,6 @@ def _publish(world: World, turns: Turns, reactions: Reactions) -> IntArray:
             "credibility": np.full(len(said), world.peer_credibility),
         },
     )
-
-
-def _at(column: NDArray[_Number], posts: IntArray) -> NDArray[_Number]:
-    """Return column[posts]; where the post id is negative the value is of no use."""
-    if not len(column):
-        return np.zeros(len(posts), dtype=column.dtype)
-    return column[np.maximum(posts, 0)]
 
 
 def _follow(world: World, turns: Turns, reactions: Reactions) -> records.Edges:
