@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.buffers import grown
 from simulation.mind import affect
 
 if TYPE_CHECKING:
@@ -93,8 +94,4 @@ class Appraisals:
             self._failed[int(new[row])] = reason
 
     def _grow(self, length: int) -> None:
-        missing = length - len(self._known)
-        if missing > 0:
-            room = max(missing, len(self._known))  # twice as much, so that copies stay few
-            self._raw = np.concatenate([self._raw, np.zeros((room, 3))])
-            self._known = np.concatenate([self._known, np.zeros(room, np.bool_)])
+        self._raw, self._known = grown(self._raw, length), grown(self._known, length)

@@ -13,9 +13,9 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 def grown(room: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
-    """Return the array, or a copy with room for half as much again, once it is too short."""
+    """Return the array, or a copy with room for twice as many rows, once it is too short."""
     if length <= len(room):
         return room
-    larger = np.zeros((max(length, len(room) * 3 // 2), *room.shape[1:]), room.dtype)
+    larger = np.zeros((max(length, 2 * len(room)), *room.shape[1:]), room.dtype)
     larger[: len(room)] = room
     return larger

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.buffers import grown
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -119,11 +121,5 @@ class PostLog:
         np.add.at(self.floats("engagement"), self.integers("root")[posts], amount)
 
     def _reserve(self, size: int) -> None:
-        capacity = len(self._integers["tick"])
-        if size <= capacity:
-            return
-        extra = max(size, 2 * capacity) - capacity
-        for name, whole in self._integers.items():
-            self._integers[name] = np.concatenate([whole, np.empty(extra, dtype=np.int64)])
-        for name, real in self._floats.items():
-            self._floats[name] = np.concatenate([real, np.empty(extra, dtype=np.float64)])
+        self._integers = {name: grown(whole, size) for name, whole in self._integers.items()}
+        self._floats = {name: grown(real, size) for name, real in self._floats.items()}

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.buffers import grown
 from simulation.errors import EncoderError
 
 IntArray = NDArray[np.int64]
@@ -92,7 +93,7 @@ class Texts:
         """
         heads = self._heads.get(length, np.zeros(0, np.int64))
         if len(heads) < len(self):
-            heads = _grown(heads, len(self))  # 0 for one not looked up yet
+            heads = grown(heads, len(self))  # 0 for one not looked up yet
             self._heads[length] = heads
         new = ids[heads[ids] == 0].tolist()
         if new:
@@ -232,10 +233,10 @@ class Texts:
     ) -> None:
         start, end = len(self), len(self) + len(new)
         digests = b"".join(_digest(text) for text in new)
-        self._quantised = _grown(self._quantised, end)
-        self._scale = _grown(self._scale, end)
-        self._norm = _grown(self._norm, end)
-        self._digest = _grown(self._digest, end)
+        self._quantised = grown(self._quantised, end)
+        self._scale = grown(self._scale, end)
+        self._norm = grown(self._norm, end)
+        self._digest = grown(self._digest, end)
         self._quantised[start:end] = quantised
         self._scale[start:end] = scale
         for block in _blocks(len(new)):
@@ -272,15 +273,6 @@ def _view(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
     view = array[:length]
     view.flags.writeable = False
     return view
-
-
-def _grown(array: NDArray[_Scalar], length: int) -> NDArray[_Scalar]:
-    """Return the array, or a copy with room for twice as many rows, once it is too short."""
-    if length <= len(array):
-        return array
-    larger = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger
 
 
 def _repeats(ids: IntArray) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulation.units.buffers import grown
+from simulation.buffers import grown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

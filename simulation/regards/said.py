@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.buffers import grown
 from simulation.regards.evidence import Pieces, combined
-from simulation.units.buffers import grown
 from simulation.units.index import expanded
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.buffers import grown
 from simulation.mind import attitude
-from simulation.units.buffers import grown
 from simulation.units.index import ASPECTS, OBJECTS, SideIndex, key
 
 IntArray = NDArray[np.int64]
