@@ -1,0 +1,155 @@
+"""How a study is written: tables, pictures, a report and a manifest in one new folder.
+
+Source of what a manifest holds: PersMem, F.6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final
+
+from simulation.studies.verdict import verdict_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from simulation.encoders import Encoder
+    from simulation.studies.tables import Cell, Table
+    from simulation.studies.verdict import Verdict
+
+PACKAGES: Final = (
+    "simulation",
+    "numpy",
+    "scipy",
+    "tokenizers",
+    "vaderSentiment",
+    "sentence-transformers",
+    "torch",
+    "vl-convert-python",
+)
+"""Packages that may decide a number of a study; the ones installed are told."""
+ROWS: Final = 40
+"""A longer table stands in the report by its first rows only; its CSV is whole."""
+_MARKS: Final = frozenset("\\|<`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a study found.
+
+    about: a paragraph for the head of the report.  pictures: SVG by name.  seeds: of its chance.
+    configuration: whatever decides its numbers, JSON.  data: SHA-256 of each file read, by name.
+    encoders: where similarities come from.  models: language models and their settings, JSON.
+    records: other files, by name.
+    """
+
+    name: str
+    title: str
+    about: str
+    verdicts: tuple[Verdict, ...]
+    tables: tuple[Table, ...]
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=dict)
+    encoders: tuple[Encoder, ...] = ()
+    models: Mapping[str, Any] = field(default_factory=dict)
+    records: Mapping[str, str] = field(default_factory=dict)
+
+
+def publish(findings: Findings, folder: Path, *, quick: bool) -> str:
+    """Write a study into a new folder and return what to print: a line a verdict.
+
+    Files: a CSV a table (verdicts.csv is the first), an SVG a picture, the records, report.md
+    and manifest.json with the SHA-256 of all the others.
+    """
+    files = files_of(findings, quick=quick)
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    head = ["A short form: its numbers only show that all works."] if quick else []
+    return "\n".join([*head, *map(str, findings.verdicts), "", f"wrote {folder}"])
+
+
+def files_of(findings: Findings, *, quick: bool) -> dict[str, str]:
+    """Return the study's files by name, the manifest last."""
+    tables = (verdict_table(findings.verdicts), *findings.tables)
+    files = {f"{table.name}.csv": table.csv() for table in tables}
+    files |= {f"{name}.svg": text for name, text in findings.pictures.items()}
+    files |= findings.records
+    files["report.md"] = _report(findings, tables, quick=quick)
+    files["manifest.json"] = _json(_manifest(findings, files, quick=quick))
+    return files
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def shown(table: Table) -> str:
+    """Return a title and a table in Markdown, whatever stands in it; a long one is cut."""
+    rows = tuple(tuple(map(_plain, row)) for row in table.rows[:ROWS])
+    text = f"{table.title}\n\n{replace(table, rows=rows).markdown()}"
+    if len(table.rows) <= ROWS:
+        return text
+    return f"{text}\nThe first {ROWS} of {len(table.rows):,} rows of {table.name}.csv.\n"
+
+
+def _report(findings: Findings, tables: Sequence[Table], *, quick: bool) -> str:
+    return "".join(_paragraphs(findings, tables, quick=quick))
+
+
+def _paragraphs(findings: Findings, tables: Sequence[Table], *, quick: bool) -> Iterator[str]:
+    yield f"# {findings.name}: {findings.title}\n\n{findings.about}\n"
+    if quick:
+        yield "\n**A short form: its numbers only show that all works.**\n"
+    for table in tables:
+        yield f"\n## {shown(table)}"
+    for name in findings.pictures:
+        yield f"\n![{name.replace('_', ' ')}]({name}.svg)\n"
+
+
+def _plain(cell: Cell) -> Cell:
+    """Return a cell that cannot break a Markdown table, whatever things are called."""
+    if not isinstance(cell, str):
+        return cell
+    visible = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in cell)
+    return "".join(f"\\{c}" if c in _MARKS else c for c in visible)
+
+
+def _manifest(findings: Findings, files: Mapping[str, str], *, quick: bool) -> dict[str, Any]:
+    return {
+        "study": findings.name,
+        "quick": quick,
+        "seeds": list(findings.seeds),
+        "retrieval": "cosine of int8 vectors, exact",
+        "encoders": [{"name": one.name, "sha256": one.sha256} for one in findings.encoders],
+        "device": "cpu",
+        "models": dict(findings.models),
+        "packages": dict(_packages()),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "configuration": dict(findings.configuration),
+        "data": dict(findings.data),
+        "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
+    }
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    for name in PACKAGES:
+        try:
+            yield name, version(name)
+        except PackageNotFoundError:
+            continue
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
