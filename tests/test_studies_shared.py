@@ -187,7 +187,7 @@ def test_a_study_is_published_whole_and_says_what_was_reached(tmp_path: Path) ->
         assert float(list(csv.DictReader(file))[1]["value"]) == 1 / 3
     report = (folder / "report.md").read_text()
     assert "![picture](picture.svg)" in report
-    assert "\\<a\\|0>\\u202e" in report
+    assert "\\<a\\|0>\\\\u202e" in report  # reads as \\u202e
 
 
 def test_a_long_table_is_cut_in_the_report_and_says_so() -> None:
