@@ -200,6 +200,43 @@ def test_an_interrupt_in_code_run_from_a_string_keeps_the_exit_code(tmp_path: Pa
     assert (ran.returncode, ran.stderr.strip()) == (130, "interrupted")
 
 
+def test_an_interrupt_that_a_library_swallows_strikes_again(tmp_path: Path) -> None:
+    (tmp_path / "struck.py").write_text(
+        "import time\n"
+        "import simulation.cli.app as app\n"
+        "from simulation.cli import main\n"
+        "class Swallows:\n"
+        "    def __del__(self):\n"
+        "        raise KeyboardInterrupt\n"
+        "def execute(_):\n"
+        "    Swallows()\n"
+        "    time.sleep(30)\n"
+        "    print('went on')\n"
+        "app.execute = execute\n"
+        "main()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "struck"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr.strip()) == (130, "", "interrupted")
+
+
+def test_other_errors_that_nobody_can_catch_are_still_told(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(
+        "import simulation.cli.app as app\n"
+        "from simulation.cli import main\n"
+        "class Fails:\n"
+        "    def __del__(self):\n"
+        "        raise ValueError('told')\n"
+        "app.execute = lambda _: bool(Fails())\n"
+        "main()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "odd"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "ValueError: told" in ran.stderr
+
+
 def test_a_signal_during_a_query_is_one_word(tmp_path: Path) -> None:
     simulate(small(), out=tmp_path / "a.duckdb")
     slow = "SELECT sum(a.range * b.range + c.range) FROM range(9999) a, range(9999) b, range(9) c"

@@ -7,9 +7,11 @@ Imports as little as it can: a Ctrl-C while the rest is imported is told in one 
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import threading
 import warnings
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 STOPPED = 1
+_SOON = 0.01  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -67,8 +70,24 @@ def _prepare() -> None:
         # A terminal that cannot show a character must not end a run.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    sys.unraisablehook = _strike_again
     if not sys.warnoptions:
         warnings.simplefilter("ignore", RuntimeWarning)  # of numpy: a user cannot act on one
+
+
+def _strike_again(lost: sys.UnraisableHookArgs) -> None:
+    """Let an interrupt that some library swallowed strike once more, where it can be raised.
+
+    One that strikes while a compiled library calls back into Python (pydantic does, while it
+    builds a model) cannot pass through it: it would be printed and forgotten, and what was being
+    built be left half made.
+    """
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    again = threading.Timer(_SOON, _thread.interrupt_main)
+    again.daemon = True
+    again.start()
 
 
 def _ignore_signals() -> None:
