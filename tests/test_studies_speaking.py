@@ -1,0 +1,317 @@
+"""How studies ask language models: who is meant, what comes back, what is kept."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from model_server import Asked, Model, model, told
+from provider_server import failing
+
+from simulation.errors import RunStoppedError, UsageError
+from simulation.studies.speaking import (
+    ModelRef,
+    Models,
+    Request,
+    recite,
+    script,
+    voices,
+)
+from simulation.studies.speaking_records import read_calls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from provider_server import Step
+
+    from simulation.studies.speaking import Voices
+
+
+def _asking(*texts: str) -> list[Request]:
+    return [Request(id=f"q{i}", messages=(("user", text),)) for i, text in enumerate(texts)]
+
+
+def _say_in_turn(asked: Voices, *texts: str) -> None:
+    for text in texts:
+        asked.speaker.say(_asking(text))
+
+
+def _yes(_: Request) -> str:
+    return "A"
+
+
+def _served(server: Model, **more: object) -> Models:
+    return Models.parse(model="openai:m", base_url=server.base_url("openai"), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("rule", ModelRef()),
+        ("openai:gpt-x", ModelRef(provider="openai", model="gpt-x")),
+        ("anthropic:c:1", ModelRef(provider="anthropic", model="c:1")),
+    ],
+)
+def test_a_model_is_named_by_provider_and_name(text: str, meant: ModelRef) -> None:
+    assert ModelRef.parse(text) == meant
+
+
+@pytest.mark.parametrize("text", ["", "openai", "openai:", "mistral:x", "rule:x"])
+def test_what_names_no_model_is_refused_with_what_does(text: str) -> None:
+    with pytest.raises(UsageError, match=r"rule, .*openai:NAME"):
+        ModelRef.parse(text)
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:80", "ftp://x/", "http://u:p@localhost/v1", "http://["]
+)
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="the address of openai"):
+        ModelRef.parse("openai:m", url)
+
+
+def test_a_typed_host_is_trusted_but_gets_no_key_that_was_not_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    there = ModelRef.parse("openai:m", "https://models.example/v1")
+    assert there.spec(()).api_key is None
+    assert there.spec(("models.example",)).api_key == "sk-secret"
+    assert ModelRef.parse("openai:m").spec(()).api_key == "sk-secret"
+
+
+def test_without_a_judge_the_speaker_judges() -> None:
+    assert Models.parse(model="openai:m").judge == ModelRef(provider="openai", model="m")
+    assert Models.parse(model="openai:m", judge="rule").judge.is_rule
+    assert Models.parse().by_rule
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"base_url": "http://localhost/v1"},
+        {"model": "rule", "base_url": "http://localhost/v1"},
+        {"model": "openai:m", "judge_base_url": "http://localhost/v1"},
+        {"budget": 0.0},
+        {"max_tokens": -1},
+        {"budget": float("nan")},
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="--"):
+        Models.parse(**options)  # type: ignore[arg-type]
+
+
+def test_the_rule_speaker_says_the_first_sentence_of_each_memory() -> None:
+    memories = ("I fell. It hurt.", 'He said "Run!" and we ran', " no end")
+    request = Request(id="a", messages=(("user", "So?"),), material=memories)
+    assert recite(request) == 'I fell. He said "Run!" no end'
+    assert recite(Request(id="a", messages=(("user", "So?"),))) == "Nothing comes to mind."
+
+
+def test_a_rule_answers_in_order_and_is_recorded_like_a_model() -> None:
+    with voices(Models(), speak=lambda r: r.messages[-1][1].upper(), judge=_yes) as asked:
+        assert asked.speaker.say(_asking("a", "b")) == ["A", "B"]
+        assert asked.judge.say(_asking("c")) == ["A"]
+    rows = [json.loads(line) for line in asked.lines().splitlines()]
+    assert [row["id"] for row in rows] == ["speaker|q0", "speaker|q1", "judge|q0"]
+    assert [row["response"]["text"] for row in rows] == ["A", "B", "A"]
+    assert {row["model"] for row in rows} == {"rule"}
+    assert all(len(row["sha256"]) == 64 for row in rows)
+    assert (
+        asked.headline == "No language model spoke: all replies and judgements here are by rule."
+    )
+    assert asked.told()["speaker"]["outcomes"]["ok"] == 2
+
+
+def test_two_requests_with_one_id_are_a_mistake_of_the_study() -> None:
+    twice = [Request(id="x", messages=(("user", "a"),))] * 2
+    with (
+        voices(Models(), speak=recite, judge=_yes) as asked,
+        pytest.raises(ValueError, match="have one id: x"),
+    ):
+        asked.speaker.say(twice)
+
+
+def test_a_model_gets_system_and_script_with_temperature_and_length() -> None:
+    request = Request(
+        id="p",
+        system="You are you.",
+        messages=(("user", "Well?"), ("assistant", "Yes."), ("user", "Why?")),
+        temperature=0.0,
+        max_tokens=10,
+        material=("never sent",),
+    )
+    with model(lambda a, _: told(a, " Because. ")) as server:
+        with voices(_served(server), speak=recite, judge=_yes) as asked:
+            assert asked.speaker.say([request]) == ["Because."]
+        body = server.asked[0].body
+    assert body["temperature"] == 0.0
+    assert body["max_tokens"] == 10
+    assert body["messages"][0] == {"role": "system", "content": "You are you."}
+    assert body["messages"][1]["content"] == script(request.messages)
+    assert "never sent" not in json.dumps(body)
+
+
+def test_a_longest_answer_for_slow_models_binds_the_speaker_alone() -> None:
+    with model(lambda a, _: told(a, "B")) as server:
+        with voices(_served(server, max_tokens=7), speak=recite, judge=_yes) as asked:
+            asked.speaker.say(_asking("a"))
+            asked.judge.say(_asking("a"))
+        assert [a.body["max_tokens"] for a in server.asked] == [7, 220]
+    assert asked.told()["max_tokens"] == 7
+
+
+def test_cut_empty_refused_and_failed_answers_are_told_apart_and_counted() -> None:
+    def play(asked: Asked, _: Model) -> list[Step]:
+        return {
+            "whole": lambda: told(asked, "Well."),
+            "cut": lambda: told(asked, "Well, th", finish="length"),
+            "empty": lambda: told(asked, "  "),
+            "refused": lambda: told(asked, "", finish="content_filter"),
+            "broken": lambda: failing(400, "too long"),
+        }[asked.text]()
+
+    with (
+        model(play) as server,
+        voices(_served(server), speak=recite, judge=_yes) as asked,
+    ):
+        said = asked.speaker.say(_asking("whole", "cut", "empty", "refused", "broken"))
+    assert said == ["Well.", "Well, th", "", "", ""]
+    found = asked.told()["speaker"]["outcomes"]
+    assert found == {"ok": 1, "cut": 1, "empty": 1, "refused": 1, "error": 1}
+    assert "5 asked, 3 without an answer, 1 cut off" in asked.headline
+    assert asked.told()["speaker"]["input_tokens"] > 0
+
+
+def test_a_study_is_repeated_from_its_record_without_the_model(tmp_path: Path) -> None:
+    with model(lambda a, _: told(a, f"said {a.text}")) as server:
+        models = _served(server, judge="rule")
+        with voices(models, speak=recite, judge=_yes, folder=tmp_path / "s") as asked:
+            first = asked.speaker.say(_asking("a", "b"))
+            asked.judge.say(_asking("c"))
+    assert list(tmp_path.iterdir()) == []  # the journal goes when all is well
+    record = tmp_path / "calls.jsonl"
+    record.write_text(asked.lines(), encoding="utf-8")
+    models = Models.parse(replay=record)
+    assert (str(models.speaker), str(models.judge)) == ("openai:m", "rule")
+    with voices(models, speak=recite, judge=_yes) as again:
+        assert again.speaker.say(_asking("a", "b")) == first
+        again.judge.say(_asking("c"))
+        with pytest.raises(RunStoppedError, match="not what the recorded run asked"):
+            again.speaker.say(_asking("other"))
+    rows = [json.loads(line) for line in again.lines().splitlines()]
+    for was, now in zip(map(json.loads, asked.lines().splitlines()), rows, strict=True):
+        assert now | {"attempts": was["attempts"]} == was
+
+
+def test_a_study_that_was_stopped_keeps_its_answers_and_goes_on_from_them(tmp_path: Path) -> None:
+    def play(asked: Asked, _: Model) -> list[Step]:
+        return failing(401, "wrong key") if asked.text == "bad" else told(asked, "fine")
+
+    folder = tmp_path / "studies" / "s"
+    with model(play) as server:
+        with (
+            pytest.raises(RunStoppedError, match=r"--replay .*s\.calls\.jsonl goes on"),
+            voices(_served(server), speak=recite, judge=_yes, folder=folder) as asked,
+        ):
+            _say_in_turn(asked, "good", "bad")
+        kept = tmp_path / "studies" / "s.calls.jsonl"
+        assert len(read_calls(kept)) == 2
+        with voices(
+            _served(server, replay=kept), speak=recite, judge=_yes, folder=folder
+        ) as again:
+            assert again.speaker.say(_asking("good", "new")) == ["fine", "fine"]
+        assert [a.text for a in server.asked] == ["good", "bad", "new"]
+    assert kept.exists()  # it was given, so it is not this study's to delete
+
+
+def test_a_budget_stops_a_study_before_it_is_passed() -> None:
+    with model() as server:
+        free = _served(server, budget=0.001)
+        with voices(free, speak=recite, judge=_yes) as asked:  # this machine costs nothing
+            assert asked.speaker.say(_asking("a")) != [""]
+    far = Models.parse(model="openai:m", base_url="https://models.example/v1", budget=1.0)
+    with (
+        pytest.raises(UsageError, match="--budget cannot be kept"),
+        voices(far, speak=recite, judge=_yes),
+    ):
+        pass
+
+
+def test_a_missing_key_is_told_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with (
+        pytest.raises(UsageError, match="OPENAI_API_KEY"),
+        voices(Models.parse(model="openai:gpt-5-mini"), speak=recite, judge=_yes),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "holds no answer"),
+        ("{}\n", "line 1: no line of a calls.jsonl"),
+        ("[1]\n", "line 1"),
+        ("no json\n", "line 1"),
+    ],
+)
+def test_a_file_that_is_no_record_is_refused_with_its_line(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=says):
+        read_calls(path)
+
+
+def test_a_record_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        read_calls(tmp_path / "none.jsonl")
+    (tmp_path / "b.jsonl").write_bytes(b"\xff\n")
+    with pytest.raises(UsageError, match="no UTF-8"):
+        read_calls(tmp_path / "b.jsonl")
+
+
+def test_a_last_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    with voices(Models(), speak=recite, judge=_yes) as asked:
+        asked.speaker.say(_asking("a", "b"))
+    path = tmp_path / "calls.jsonl"
+    path.write_text(asked.lines()[:-5], encoding="utf-8")
+    assert [r.persona_id for r in read_calls(path)] == ["speaker|q0"]
+
+
+def test_a_row_of_nobody_is_refused(tmp_path: Path) -> None:
+    with voices(Models(), speak=recite, judge=_yes) as asked:
+        asked.speaker.say(_asking("a"))
+    path = tmp_path / "calls.jsonl"
+    path.write_text(asked.lines().replace("speaker|", "prompter|"), encoding="utf-8")
+    with pytest.raises(UsageError, match="line 1"):
+        read_calls(path)
+
+
+def test_nothing_is_refused_where_nothing_was_asked() -> None:
+    with model() as server, voices(_served(server), speak=recite, judge=_yes) as asked:
+        pass
+    assert asked.headline.endswith("Nothing was asked.")
+
+
+def test_a_stop_without_a_journal_says_only_why() -> None:
+    with (
+        model(lambda _, __: failing(401, "wrong key")) as server,
+        pytest.raises(RunStoppedError, match=r"wrong key\W*$"),
+        voices(_served(server), speak=recite, judge=_yes) as asked,
+    ):
+        asked.speaker.say(_asking("a"))
+
+
+def test_a_journal_that_cannot_be_written_stops_the_study(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        model(lambda a, _: told(a, "B")) as server,
+        pytest.raises(UsageError, match="cannot be written"),
+        voices(_served(server), speak=recite, judge=_yes, folder=tmp_path / "file" / "s") as asked,
+    ):
+        asked.speaker.say(_asking("a"))
