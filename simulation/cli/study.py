@@ -6,76 +6,76 @@ from __future__ import annotations
 
 import shutil
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulation.cli.options import debug_option, examples, refuse_existing
+from simulation.cli.options import debug_option, examples, refuse_existing, together
+from simulation.cli.studies import STUDIES
 from simulation.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from simulation.cli.studies import Study
+    from simulation.studies.speaking import Models
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
-    """A study: the module whose `run` makes it, what is said meanwhile, and whether it takes data.
-
-    `run(folder, *, quick, data)` writes a new folder and returns what to print.
-    """
-
-    module: str
-    working: str
-    minutes: str
-    data: bool
-
-
-STUDIES = {
-    "persmem-calibration": Study(
-        module="simulation.studies.persmem_calibration",
-        working="fitting and measuring",
-        minutes="about two minutes",
-        data=False,
+_model_options = together(
+    click.option(
+        "--model",
+        metavar="MODEL",
+        help="Who speaks: openai:NAME or anthropic:NAME; default, a rule. The key comes from the "
+        "environment.",
     ),
-    "dam": Study(
-        module="simulation.studies.dam",
-        working="remembering and asking",
-        minutes="about three minutes",
-        data=True,
+    click.option("--base-url", metavar="URL", help="Where it is asked: a server of your own."),
+    click.option("--judge", metavar="MODEL", help="Who judges; default, who speaks."),
+    click.option("--judge-base-url", metavar="URL", help="Where the judge is asked."),
+    click.option(
+        "--budget", type=float, metavar="USD", help="Ask nothing more once this much is spent."
     ),
-    "extraction": Study(
-        module="simulation.studies.extraction",
-        working="reading labelled sentences",
-        minutes="about a minute",
-        data=True,
+    click.option(
+        "--max-tokens", type=int, metavar="N", help="Longest reply, where a study allows more."
     ),
-}
+    click.option(
+        "--key-for",
+        multiple=True,
+        metavar="HOST",
+        help="Send the provider's key to this host, too. Repeatable.",
+    ),
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Let the models answer from the calls.jsonl of an earlier study again.",
+    ),
+)
 
 
 @click.command(
     "study",
     epilog=examples(
-        "simulation study persmem-calibration --quick",
-        "simulation study dam --data my_observations.csv",
+        "simulation study attachment --quick",
+        "simulation study locomo --data locomo10.json",
+        "simulation study dialogue --model openai:qwen3:8b --base-url http://localhost:11434/v1",
         "",
         "Studies:",
-        "  persmem-calibration    fit the maps from personality to gains, about two minutes",
-        "  dam                    let attitudes settle in memory units, about three minutes",
-        "  extraction             find labelled aspects in sentences, about a minute",
+        *(f"  {name:<21}{study.about}" for name, study in STUDIES.items()),
+        "",
+        "What --data is:",
+        *(
+            f"  {name:<21}{study.data}{', needed' if study.needed else ''}"
+            for name, study in STUDIES.items()
+            if study.data
+        ),
     ),
 )
 @click.argument("name", metavar="STUDY")
-@click.option("--quick", is_flag=True, help="A short form that takes seconds.")
+@click.option("--quick", is_flag=True, help="A short form that takes less than a minute.")
 @click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Data of yours. dam: labelled sentences (.xml, or a folder of them) or your own "
-    "observations (CSV or JSON Lines). extraction: labelled sentences.",
+    "--data", type=click.Path(path_type=Path), metavar="PATH", help="Data of yours, see below."
 )
 @click.option(
     "--out",
@@ -83,24 +83,66 @@ STUDIES = {
     metavar="FOLDER",
     help="The folder to write; it must not exist. Default: a new folder in studies/.",
 )
+@_model_options
 @debug_option
-def command(*, name: str, quick: bool, data: Path | None, out: Path | None) -> None:
-    """Repeat an experiment of the sources.
+def command(*, name: str, quick: bool, data: Path | None, out: Path | None, **asked: Any) -> None:
+    """Repeat an experiment of the sources, or hold the model against people.
 
     Writes its tables, pictures and a manifest into a new folder and prints the main results. All
-    chance is seeded: a study comes out the same every time.
+    chance is seeded: a study comes out the same every time. Studies that ask language models do so
+    where --model names one; else rules speak and judge, which shows only that all works.
     """
     study = STUDIES.get(name)
     if study is None:
         raise UsageError(_no_study(name))
-    if data is not None and not study.data:
-        raise UsageError(f"the study {name} takes no --data")
+    given: dict[str, Any] = {"quick": quick, "data": _data(name, study, data)}
+    if study.models:
+        given["models"] = _models(asked)
+    else:
+        _refuse(name, asked)
     folder = _free_folder(name) if out is None else out
     refuse_existing(folder)
-    click.echo(f"{name}: {study.working}{'' if quick else f', {study.minutes}'} …", err=True)
+    work = "short form" if quick else study.minutes
+    click.echo(f"{name}: {study.about} ({work}) …", err=True)
     run = import_module(study.module).run
     with _whole(folder):
-        click.echo(run(folder, quick=quick, data=data))
+        click.echo(run(folder, **given))
+
+
+def _data(name: str, study: Study, data: Path | None) -> Path | None:
+    """Return the data of a study.
+
+    Raises:
+        UsageError: it takes none, or needs some.
+    """
+    if data is not None and not study.data:
+        raise UsageError(f"the study {name} takes no --data")
+    if data is None and study.needed:
+        raise UsageError(f"the study {name} needs --data PATH: {study.data}")
+    if data is not None and not data.exists():
+        raise UsageError(f"{data} does not exist; --data is: {study.data}")
+    return data
+
+
+def _models(asked: Mapping[str, Any]) -> Models:
+    from simulation.studies.speaking import Models
+
+    return Models.parse(**asked)
+
+
+def _refuse(name: str, asked: Mapping[str, Any]) -> None:
+    """Refuse options of language models where none is asked.
+
+    Raises:
+        UsageError: one is given.
+    """
+    idle = [f"--{option.replace('_', '-')}" for option, value in asked.items() if value]
+    if idle:
+        able = ", ".join(other for other, study in STUDIES.items() if study.models)
+        raise UsageError(
+            f"the study {name} asks no language model and takes no {idle[0]}; "
+            f"those that do: {able}"
+        )
 
 
 @contextmanager
