@@ -6,10 +6,12 @@ here without a look at a result.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.mind.traits import ATTACHMENT_PROFILES
+
+Gains = Literal["paper", "reference"]
 
 PROFILES: Final = tuple(ATTACHMENT_PROFILES)
 PROBES: Final = (
@@ -36,7 +38,10 @@ TEMPERATURE: Final = 0.12  # of the draws of every method; method.md 7.4
 CANDIDATES: Final = 12  # of every method; method.md 7.4
 PERMUTATIONS: Final = 999  # of labels within a replicate
 QUICK_PERMUTATIONS: Final = 99
-MAPS: Final = ("paper", "reference")  # the calibrated map counts; fixed gains stand beside
+MAPS: Final[tuple[Gains, ...]] = (
+    "paper",
+    "reference",
+)  # the calibrated map counts; fixed gains stand beside
 
 PERSMEM: Final = "PersMem"
 SEMANTIC: Final = "semantic"
@@ -49,3 +54,7 @@ MATCHED_TARGET: Final = 0.725
 CONTROL_LIMIT: Final = 0.283
 THEIRS: Final = {PERSMEM: 0.725, SEMANTIC: 0.283, GENERATIVE_AGENTS: 0.258, NO_TRAIT: 0.267}
 """On the seed's matched split."""
+
+CONTRASTS: Final = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35)
+"""How far the traits of the profiles lie from 0.5, for a curve; theirs is the last. Added when the
+first measurement had shown that at full contrast nothing is left to tell apart."""
