@@ -124,7 +124,7 @@ def _means(compared: Compared, key: Key, among: Sequence[int], part: Any) -> tup
 
 
 def _differences(compared: Compared, among: Sequence[int], main: str) -> Table:
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             key.encoder,
             key.method,

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
-STOP: Final = frozenset(
+_NO_TOPIC: Final = (
     "a about all also am an and any are as at be been being both but by can could did do does "
     "doing for from had has have having he her here hers him his how i if in into is it its just "
     "me might more most my no nor not now of off on once or our ours out over own s she should so "
     "some such t than that the their theirs them then there these they this those through to too "
     "under up us very was we were what when where which while who whom whose why will with would "
-    "you your yours d ll m re ve".split()  # noqa: SIM905 - a hundred quoted words are hard to read
+    "you your yours d ll m re ve"
 )
+STOP: Final = frozenset(_NO_TOPIC.split())
 """Words that say nothing of a topic."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
