@@ -26,7 +26,6 @@ from simulation.studies import (
     human,
     measuring,
     persmem_calibration,
-    picture,
     store,
 )
 from simulation.studies.calibration_tables import Variant
@@ -332,9 +331,12 @@ def test_the_quick_study_writes_its_tables_a_picture_and_a_manifest(
     assert sorted([*manifest["files"], "manifest.json"]) == names
     for name, digest in manifest["files"].items():
         assert hashlib.sha256((one / name).read_bytes()).hexdigest() == digest
-    assert manifest["encoder_sha256"] == STORE.encoder_sha256
+    assert manifest["encoders"][0]["sha256"] == STORE.encoder_sha256
     assert manifest["packages"]["numpy"] == np.__version__
-    assert manifest["shipped_maps"] == hashlib.sha256(maps.FILE.read_bytes()).hexdigest()
+    assert (
+        manifest["configuration"]["shipped_maps"]
+        == hashlib.sha256(maps.FILE.read_bytes()).hexdigest()
+    )
     for table in ("errors", "measures", "people"):
         shipped = (RESULTS / f"{table}.csv").read_text(encoding="utf-8")
         assert len((one / f"{table}.csv").read_text().splitlines()) == len(shipped.splitlines())
@@ -361,13 +363,14 @@ def test_the_whole_study_also_writes_maps_that_can_be_shipped(
     one = Variant(name="another", tries=3, map=errors, reference=2 * errors)
     monkeypatch.setattr(persmem_calibration, "variants", lambda _: [one])
     study = persmem_calibration.calibrate()
-    written = json.loads(study.files["maps.json"])
+    written = json.loads(study.records["maps.json"])
     shipped = json.loads(maps.FILE.read_text(encoding="utf-8"))
     assert {name: list(kinds) for name, kinds in written["maps"].items()} == {
         name: list(kinds) for name, kinds in shipped["maps"].items()
     }
     assert np.shape(written["maps"]["human"]["big_five"]["weights"]) == (5, 5)
-    assert study.files["variants.csv"].splitlines()[1] == "another,3,0.5,0.25,0.25,0.25"
+    variants = next(table for table in study.tables if table.name == "variants")
+    assert variants.csv().splitlines()[1] == "another,3,0.5,0.25,0.25,0.25"
     refit = next(table for table in study.tables if table.name == "refit")
     assert refit.rows[0][:4] == ("paper", "attachment", 1, 12)
     assert all(float(row[-1]) > 0.0 for row in refit.rows)
@@ -386,9 +389,9 @@ def test_a_variant_is_a_fit_with_one_thing_changed(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_picture_has_two_bars_a_setting_and_marks_the_one_that_is_not_fitted() -> None:
-    drawn = picture.error_bars(list(MEASURED.values()))
-    assert drawn.count("<rect") == 1 + 2 * 12
-    assert drawn.count("(not fitted)") == 1
+    drawn = persmem_calibration.error_bars(list(MEASURED.values()))
+    assert drawn.count('aria-roledescription="bar"') == 2 * 12
+    assert drawn.count("(not fitted)</text>") == 1
     assert drawn == (ROOT / "docs/figures/calibration_errors.svg").read_text(encoding="utf-8")
 
 

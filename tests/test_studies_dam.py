@@ -30,8 +30,9 @@ from simulation.studies.dam import (
     verdicts,
 )
 from simulation.studies.dam.dialogues import Evidence, dialogues, sequences
-from simulation.studies.dam.figures import Chart, Line
+from simulation.studies.output import Findings, shown
 from simulation.studies.tables import Table
+from simulation.studies.verdict import Verdict
 
 if TYPE_CHECKING:
     from simulation.studies.dam.dialogues import Dialogues
@@ -143,28 +144,10 @@ def test_a_target_that_is_missed_is_said_to_be_missed() -> None:
 # Pictures and tables
 
 
-def test_a_chart_has_a_line_per_series_and_escapes_its_words() -> None:
-    drawn = Chart(
-        title="a < b",
-        x="x & y",
-        y="z",
-        lines=(
-            Line(name="<i>", x=[1, 2], y=[0.0, 3.0]),
-            Line(name="b", x=[1], y=[1.0], dashed=True),
-        ),
-        high=None,
-    ).svg()
-    assert drawn.count("<polyline") == 2
-    assert "a &lt; b" in drawn
-    assert "&lt;i&gt;" in drawn
-    assert "<i>" not in drawn
-    assert 'stroke-dasharray="6 4"' in drawn
-
-
 def test_names_cannot_break_a_table_of_the_report() -> None:
     cells = ("a|b", "<script>", "new\nline", "`x`", "plain_name", 3, 0.5)
     columns = tuple(f"c{i}" for i in range(len(cells)))
-    told = study._report([Table(name="own", title="t", columns=columns, rows=(cells,))])
+    told = shown(Table(name="own", title="t", columns=columns, rows=(cells,)))
     assert r"| a\|b | \<script> | new\\u000aline | \`x\` | plain_name | 3 | 0.500 |" in told
 
 
@@ -196,7 +179,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_the_short_form_reaches_what_the_issue_asks(folder: Path) -> None:
     found = rows_of(folder / "verdicts.csv")
     assert len(found) > 10
-    assert {row["verdict"] for row in found} == {"reached", "no target"}
+    assert {row["verdict"] for row in found} == {"reached", "reported"}
     (grown,) = rows_of(folder / "growth.csv")
     assert float(grown["compression"]) >= 0.706
     assert float(grown["late growth"]) <= 0.05
@@ -208,7 +191,7 @@ def test_the_study_writes_tables_pictures_and_a_manifest(folder: Path) -> None:
     assert sorted([*manifest["files"], "manifest.json"]) == names
     for name, digest in manifest["files"].items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
-    assert manifest["encoder_sha256"] == ENCODER.sha256
+    assert manifest["encoders"] == [{"name": "static", "sha256": ENCODER.sha256}]
     given_data = (folder.parent / "own.csv").read_bytes()
     assert manifest["data"] == {"own.csv": hashlib.sha256(given_data).hexdigest()}
     assert manifest["configuration"]["rules"]["similarity"] == 0.80
@@ -216,20 +199,23 @@ def test_the_study_writes_tables_pictures_and_a_manifest(folder: Path) -> None:
     report = (folder / "report.md").read_text("utf-8")
     assert "## Your own observations" in report
     assert r"tea\|cup" in report
-    assert "The first 20 of 500 rows of growth_curve.csv." in report
+    assert "The first 40 of 500 rows of growth_curve.csv." in report
 
 
 def test_what_is_printed_has_a_verdict_a_line_and_says_what_was_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claims = (verdicts.Verdict(claim="a", found="1", target="2", reached=False),)
-    made = study.Study(
-        tables=(), verdicts=claims, files={"a.csv": "x\n"}, taken=None, skipped="no data"
+    claims = (Verdict(claim="a", found="1", target="2", reached=False),)
+    made = Findings(
+        name="dam", title="t", about="", verdicts=claims, tables=(), notes=(study.NO_LABELLED,)
     )
     monkeypatch.setattr(study, "make", lambda **_: made)
-    told = study.run(tmp_path / "out", quick=True, data=None)
-    assert told.splitlines()[::2] == ["not reached  a: 1 (2)", "no data", f"wrote {tmp_path}/out"]
-    assert (tmp_path / "out" / "a.csv").read_text("utf-8") == "x\n"
+    told = study.run(tmp_path / "out", quick=False, data=None)
+    assert told.splitlines()[::2] == [
+        "not reached  a: 1 (2)",
+        study.NO_LABELLED,
+        f"wrote {tmp_path}/out",
+    ]
 
 
 def test_the_long_form_compares_worlds_over_the_seeds_and_reads_labelled_sentences(

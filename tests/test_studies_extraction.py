@@ -22,6 +22,8 @@ from simulation.studies.extraction_data import Sentence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.studies.output import Findings
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 ASPECTS = SHARED / "data" / "aspects"
 needs_data = pytest.mark.skipif(
@@ -169,9 +171,8 @@ def test_a_folder_adds_the_measures_within_the_training_sentences(tmp_path: Path
     best = dict(zip(within.columns, within.rows[0], strict=True))
     assert best["method"] == extraction.FITTED
     assert best["right of labelled, aspects told"] == 1.0  # the same three sentences in each part
-    assert "cross_validation.csv" in study.files
     quick = extraction.extract_study(tmp_path, quick=True)
-    assert "cross_validation.csv" not in quick.files
+    assert "cross_validation" not in {table.name for table in quick.tables}
 
 
 def test_a_fit_writes_the_table_that_is_read(tmp_path: Path) -> None:
@@ -185,8 +186,9 @@ def test_a_fit_writes_the_table_that_is_read(tmp_path: Path) -> None:
     assert target.read_text() == extraction_fit.written(again)
 
 
-def figures(study: extraction.Study, name: str) -> dict[tuple[str, ...], dict[str, float]]:
-    rows = csv.DictReader(io.StringIO(study.files[f"{name}.csv"]))
+def figures(study: Findings, name: str) -> dict[tuple[str, ...], dict[str, float]]:
+    table = next(table for table in study.tables if table.name == name)
+    rows = csv.DictReader(io.StringIO(table.csv()))
     keys = ("method", "aspect") if name != "summary" else ("method",)
     return {
         tuple(row[key] for key in keys): {k: float(v) for k, v in row.items() if k not in keys}

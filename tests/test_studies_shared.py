@@ -165,7 +165,7 @@ def test_a_study_is_published_whole_and_says_what_was_reached(tmp_path: Path) ->
     said = publish(findings(), tmp_path / "new" / "study", quick=True)
     folder = tmp_path / "new" / "study"
     assert said.splitlines() == [
-        "A short form: its numbers only show that all works.",
+        "A short form, to see that all works; take numbers from a full one.",
         "reached      big: 3 (at least 2; theirs: 4)",
         "reported     small: 3",
         "not reached  odd: 2 (odd)",

@@ -11,11 +11,7 @@ project's.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import platform
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from simulation.errors import UsageError
@@ -26,6 +22,7 @@ from simulation.extractors.lists import RESTAURANT, read_words
 from simulation.studies import extraction_fit
 from simulation.studies import extraction_tables as tables
 from simulation.studies.extraction_data import read_sentences
+from simulation.studies.output import Findings, publish, sha256_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,32 +45,17 @@ NEEDED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
-    """What the study found: tables, and files by name in the order in which they are written."""
-
-    tables: tuple[Table, ...]
-    files: dict[str, str]
-
-    @property
-    def summary(self) -> Table:
-        """The main table: all methods, over all aspects."""
-        return next(table for table in self.tables if table.name == "summary")
-
-
 def run(folder: Path, *, quick: bool, data: Path | None) -> str:
     """Make the study, write it into a new folder and return what to print.
 
     Raises:
         UsageError: There are no data, or they cannot be used.
     """
-    study = extract_study(data, quick=quick)
-    write(study, folder)
-    return f"{study.summary.title}\n\n{study.summary.markdown()}\nwrote {folder}"
+    return publish(extract_study(data, quick=quick), folder, quick=quick)
 
 
-def extract_study(data: Path | None, *, quick: bool) -> Study:
-    """Return the study's tables and files.
+def extract_study(data: Path | None, *, quick: bool) -> Findings:
+    """Return what the study finds.
 
     data: a folder with the training and the held-out sentences, or one file to report on.
     quick: without the cross-validation within the training sentences, which takes a minute.
@@ -89,27 +71,26 @@ def extract_study(data: Path | None, *, quick: bool) -> Study:
         name: tables.score(sentences, method) for name, method in _methods(words, fitted).items()
     }
     finders = {name: scores[name] for name in (LISTS, FITTED)}
+    summary = tables.summary_table(scores, title="Over all aspects", name="summary")
     found = [
-        tables.summary_table(scores, title="Over all aspects", name="summary"),
+        summary,
         tables.aspect_table(finders, tuple(words)),
         tables.polarity_table(scores, tuple(words)),
     ]
     if training is not None and not quick:
         found.append(_within(training, words))
-    files = {f"{table.name}.csv": table.csv() for table in found}
-    files["report.md"] = _report(found, f"{len(sentences)} sentences of {held_out.name}")
     given = [path for path in (held_out, train) if path is not None]
-    manifest = _manifest(given, files, fitted, quick=quick)
-    files["manifest.json"] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    return Study(tables=tuple(found), files=files)
-
-
-def write(study: Study, folder: Path) -> None:
-    """Write a study's files into a new folder."""
-    folder.mkdir(parents=True)
-    for name, text in study.files.items():
-        with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+    return Findings(
+        name=NAME,
+        title="evidence in labelled sentences",
+        about=f"{len(sentences)} sentences of {held_out.name}. Word lists and weights come from "
+        "training sentences only; figures on those would flatter.",
+        verdicts=(),
+        tables=tuple(found),
+        configuration=_configuration(fitted),
+        data={path.name: sha256_of(path) for path in given},
+        notes=(shown(summary).rstrip(),),
+    )
 
 
 def _files(data: Path | None) -> tuple[Path, Path | None]:
@@ -163,36 +144,14 @@ def _within(training: Sequence[Sentence], words: Mapping[str, Sequence[str]]) ->
     return tables.summary_table(total, title=title, name="cross_validation")
 
 
-def _report(found: Sequence[Table], sentences: str) -> str:
-    head = (
-        f"# {NAME}\n\n{sentences}. Word lists and weights come from training sentences only; "
-        "figures on those would flatter.\n"
-    )
-    return head + "".join(f"\n## {t.title}\n\n{t.markdown()}" for t in found)
-
-
-def _manifest(
-    given: Sequence[Path], files: Mapping[str, str], fitted: Weights, *, quick: bool
-) -> dict[str, Any]:
+def _configuration(fitted: Weights) -> dict[str, Any]:
     return {
-        "study": NAME,
-        "quick": quick,
-        "data": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in given},
-        "packages": {name: version(name) for name in ("simulation", "numpy", "vaderSentiment")},
-        "python": platform.python_version(),
-        "configuration": {
-            "weights_sha256": fitted.sha256,
-            "words_sha256": _sha256(RESTAURANT),
-            "opinions_sha256": _sha256(polarity.OPINIONS),
-            "fit": asdict(extraction_fit.SETTINGS),
-            "reach": polarity.REACH,
-            "step": polarity.STEP,
-            "quiet": polarity.QUIET,
-            "near": near.NEAR,
-        },
-        "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
+        "weights_sha256": fitted.sha256,
+        "words_sha256": sha256_of(RESTAURANT),
+        "opinions_sha256": sha256_of(polarity.OPINIONS),
+        "fit": asdict(extraction_fit.SETTINGS),
+        "reach": polarity.REACH,
+        "step": polarity.STEP,
+        "quiet": polarity.QUIET,
+        "near": near.NEAR,
     }
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -35,6 +35,7 @@ PACKAGES: Final = (
 """Packages that may decide a number of a study; the ones installed are told."""
 ROWS: Final = 40
 """A longer table stands in the report by its first rows only; its CSV is whole."""
+SHORT: Final = "A short form, to see that all works; take numbers from a full one."
 _MARKS: Final = frozenset("\\|<`")
 
 
@@ -45,7 +46,7 @@ class Findings:
     about: a paragraph for the head of the report.  pictures: SVG by name.  seeds: of its chance.
     configuration: whatever decides its numbers, JSON.  data: SHA-256 of each file read, by name.
     encoders: where similarities come from.  models: language models and their settings, JSON.
-    records: other files, by name.
+    records: other files, by name.  notes: paragraphs that are printed after the verdicts.
     """
 
     name: str
@@ -60,26 +61,29 @@ class Findings:
     encoders: tuple[Encoder, ...] = ()
     models: Mapping[str, Any] = field(default_factory=dict)
     records: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def publish(findings: Findings, folder: Path, *, quick: bool) -> str:
     """Write a study into a new folder and return what to print: a line a verdict.
 
-    Files: a CSV a table (verdicts.csv is the first), an SVG a picture, the records, report.md
-    and manifest.json with the SHA-256 of all the others.
+    Files: a CSV a table (verdicts.csv first, if there are any), an SVG a picture, the records,
+    report.md, and manifest.json with the SHA-256 of all the others.
     """
     files = files_of(findings, quick=quick)
     folder.mkdir(parents=True)
     for name, text in files.items():
         with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    head = ["A short form: its numbers only show that all works."] if quick else []
-    return "\n".join([*head, *map(str, findings.verdicts), "", f"wrote {folder}"])
+    head = [SHORT] if quick else []
+    lines = "\n".join([*head, *map(str, findings.verdicts)])
+    return "\n\n".join(filter(None, (lines, *findings.notes, f"wrote {folder}")))
 
 
 def files_of(findings: Findings, *, quick: bool) -> dict[str, str]:
     """Return the study's files by name, the manifest last."""
-    tables = (verdict_table(findings.verdicts), *findings.tables)
+    claims = (verdict_table(findings.verdicts),) if findings.verdicts else ()
+    tables = (*claims, *findings.tables)
     files = {f"{table.name}.csv": table.csv() for table in tables}
     files |= {f"{name}.svg": text for name, text in findings.pictures.items()}
     files |= findings.records
@@ -110,7 +114,7 @@ def _report(findings: Findings, tables: Sequence[Table], *, quick: bool) -> str:
 def _paragraphs(findings: Findings, tables: Sequence[Table], *, quick: bool) -> Iterator[str]:
     yield f"# {findings.name}: {findings.title}\n\n{findings.about}\n"
     if quick:
-        yield "\n**A short form: its numbers only show that all works.**\n"
+        yield f"\n**{SHORT}**\n"
     for table in tables:
         yield f"\n## {shown(table)}"
     for name in findings.pictures:

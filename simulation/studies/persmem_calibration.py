@@ -5,31 +5,29 @@ Source: PersMem, C.8, D.3, F.5; method.md 7.8.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import platform
-from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from simulation.encoders import EncoderSpec, load
 from simulation.mind import calibration, traits
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.personality import maps
 from simulation.studies import calibration_tables as tables
-from simulation.studies import fitting, human, measuring, picture
+from simulation.studies import fitting, human, measuring, plots
 from simulation.studies.calibration_tables import Fitted, Measured, Variant
 from simulation.studies.measuring import BIG_FIVE, KINDS
+from simulation.studies.output import Findings, publish, shown
 from simulation.studies.store import digests, read_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from simulation.encoders import Encoder
     from simulation.mind.calibration import FloatArray, SearchSettings
     from simulation.studies.measuring import Kind
     from simulation.studies.store import Store
-    from simulation.studies.tables import Table
 
 NAME: Final = "persmem-calibration"
 QUICK_GENERATIONS: Final = 2
@@ -39,34 +37,23 @@ OTHER_SEEDS: Final = tuple(range(1, 8))
 MORE_DRAWS: Final = (60, 200)  # a cue for overgeneral recall, on the reference cue for departure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
-    """What the study found: files by name, in the order in which they are written."""
-
-    tables: tuple[Table, ...]
-    files: dict[str, str]
-
-    @property
-    def summary(self) -> Table:
-        """The main table: mean errors."""
-        return next(table for table in self.tables if table.name == "summary")
-
-
-def calibrate(*, quick: bool = False, encoder: Encoder | None = None) -> Study:
-    """Return the study's tables and files.
+def calibrate(*, quick: bool = False, encoder: Encoder | None = None) -> Findings:
+    """Return what the study finds.
 
     quick: two generations of each search and no variants; the shipped maps are measured in full.
     encoder: where similarities come from; default, the shipped static encoder, which the shipped
     maps were fitted with.
     """
+    encoder = encoder or load(EncoderSpec(name="static"))
     store = read_store(encoder)
     measured = [measure(kind, store) for kind in KINDS]
     fitted = [*(_refit(kind, store, quick=quick) for kind in KINDS), _refit_human(store, quick)]
+    summary = tables.summary_table(measured)
     found = [
         tables.target_table(measured),
         tables.measure_table(measured),
         tables.error_table(measured),
-        tables.summary_table(measured),
+        summary,
         tables.gain_table(measured),
         tables.coefficient_table(),
         tables.people_table(_correlations(store)),
@@ -74,28 +61,44 @@ def calibrate(*, quick: bool = False, encoder: Encoder | None = None) -> Study:
     ]
     if not quick:
         found.append(tables.variant_table(list(variants(store))))
-    files = {f"{table.name}.csv": table.csv() for table in found}
-    files["report.md"] = _report(found)
-    files["errors.svg"] = picture.error_bars(measured)
-    if not quick:  # two generations make no map that anybody should use
-        files["maps.json"] = _maps(fitted, store)
-    files["manifest.json"] = _json(_manifest(store, files, quick=quick))
-    return Study(tables=tuple(found), files=files)
+    return Findings(
+        name=NAME,
+        title="maps from traits to gains",
+        about="The maps are design choices, not a validated model of people.",
+        verdicts=(),
+        tables=tuple(found),
+        pictures={"errors": error_bars(measured)},
+        seeds=(measuring.SEED,),
+        configuration=_configuration(store, quick=quick),
+        data=digests(),
+        encoders=(encoder,),
+        # two generations make no map that anybody should use
+        records={} if quick else {"maps.json": _maps(fitted, store)},
+        notes=(shown(summary).rstrip(),),
+    )
 
 
 def run(folder: Path, *, quick: bool, data: None = None) -> str:  # noqa: ARG001 - as all studies
     """Make the study, write it into a new folder and return what to print."""
-    study = calibrate(quick=quick)
-    write(study, folder)
-    return f"{study.summary.title}\n\n{study.summary.markdown()}\nwrote {folder}"
+    return publish(calibrate(quick=quick), folder, quick=quick)
 
 
-def write(study: Study, folder: Path) -> None:
-    """Write a study's files into a new folder."""
-    folder.mkdir(parents=True)
-    for name, text in study.files.items():
-        with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+def error_bars(found: Sequence[Measured]) -> str:
+    """Return the errors under the fixed gains and the shipped map as SVG, setting by setting."""
+    labels = [
+        f"{one.kind.name}: {name}{'' if s < one.kind.fitted else ' (not fitted)'}".replace(
+            "_", " "
+        )
+        for one in found
+        for s, name in enumerate(one.kind.settings)
+    ]
+    named = {"fixed gains": "reference", "fitted map": "paper"}
+    series = {
+        words: [error for one in found for error in one.errors[name].tolist()]
+        for words, name in named.items()
+    }
+    title = "Calibration error by setting, in ranges of each measure"
+    return plots.bars(title, labels=labels, series=series, y="error")
 
 
 def measure(kind: Kind, store: Store) -> Measured:
@@ -185,41 +188,21 @@ def _maps(fitted: list[Fitted], store: Store) -> str:
     )
 
 
-def _manifest(store: Store, files: dict[str, str], *, quick: bool) -> dict[str, Any]:
+def _configuration(store: Store, *, quick: bool) -> dict[str, Any]:
     return {
-        "study": NAME,
-        "quick": quick,
-        "seed": measuring.SEED,
-        "retrieval": "cosine of int8 vectors, exact",
-        "encoder": store.encoder,
-        "encoder_sha256": store.encoder_sha256,
-        "device": "cpu",
-        "packages": {name: version(name) for name in ("simulation", "numpy", "tokenizers")},
-        "python": platform.python_version(),
-        "configuration": {
-            "state": list(NEUTRAL_STATE),
-            "passive": asdict(measuring.PARAMETERS),
-            "search": {kind.name: asdict(_search(kind.search, quick)) for kind in KINDS},
-            "search_human": asdict(_search(calibration.ATTACHMENT_SEARCH, quick)),
-            "draws_a_cue": {kind.name: kind.draws for kind in KINDS},
-            "departure_draws": measuring.DEPARTURE_DRAWS,
-            "memories": len(store.memories),
-            "cues": len(store.cues),
-            "people": human.PEOPLE,
-            "people_of_the_search": QUICK_PEOPLE if quick else human.PEOPLE,
-            "figures_of_people": human.SOURCE,
-        },
-        "calibration_set": digests(),
+        "state": list(NEUTRAL_STATE),
+        "passive": asdict(measuring.PARAMETERS),
+        "search": {kind.name: asdict(_search(kind.search, quick)) for kind in KINDS},
+        "search_human": asdict(_search(calibration.ATTACHMENT_SEARCH, quick)),
+        "draws_a_cue": {kind.name: kind.draws for kind in KINDS},
+        "departure_draws": measuring.DEPARTURE_DRAWS,
+        "memories": len(store.memories),
+        "cues": len(store.cues),
+        "people": human.PEOPLE,
+        "people_of_the_search": QUICK_PEOPLE if quick else human.PEOPLE,
+        "figures_of_people": human.SOURCE,
         "shipped_maps": maps.sha256(),
-        "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
     }
-
-
-def _report(found: list[Table]) -> str:
-    head = (
-        "# persmem-calibration\n\nThe maps are design choices, not a validated model of people.\n"
-    )
-    return head + "".join(f"\n## {t.title}\n\n{t.markdown()}" for t in found)
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -115,6 +115,7 @@ def _svg(
     spec = {
         "$schema": _SCHEMA,
         "title": {"text": title, "anchor": "start"},
+        "description": title,  # for those who hear the picture
         "background": "white",
         "width": width,
         "height": 280,

@@ -8,21 +8,18 @@ import numpy as np
 
 from simulation.studies.dam.growth import LAST
 from simulation.studies.dam.unit import CAP, INTENSITIES
-from simulation.studies.dam.verdicts import verdict_table
 from simulation.studies.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simulation.studies.dam.validation import Grown, Validation
-    from simulation.studies.dam.verdicts import Verdict
     from simulation.studies.tables import Cell
 
 
-def tables(found: Validation, claims: Sequence[Verdict]) -> tuple[Table, ...]:
+def tables(found: Validation) -> tuple[Table, ...]:
     """Return all tables, in the order of the report."""
     return (
-        verdict_table(claims),
         growth_table(found),
         recall_table(found),
         hearing_table(found),

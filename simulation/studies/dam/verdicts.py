@@ -5,13 +5,12 @@ Where a number differs by seed, the worst seed is judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from simulation.studies.dam.unit import CAP, HELD
-from simulation.studies.tables import Table
+from simulation.studies.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,36 +26,9 @@ LOSS: Final = 0.02
 _ROUNDING: Final = 1e-12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """A claim. reached: None where there is no target."""
-
-    claim: str
-    found: str
-    target: str
-    reached: bool | None
-
-    def __str__(self) -> str:
-        """Return it as a line."""
-        word = "reported   " if self.reached is None else "reached    "
-        word = "not reached" if self.reached is False else word
-        return f"{word}  {self.claim}: {self.found} ({self.target})"
-
-
 def verdicts(found: Validation) -> tuple[Verdict, ...]:
     """Return all claims, in the order of the issue."""
     return (*_unit(found), *_settling(found), *_growth(found), _heard(found), *_flips(found))
-
-
-def verdict_table(found: Sequence[Verdict]) -> Table:
-    """Return claims as a table."""
-    words = {True: "reached", False: "not reached", None: "no target"}
-    return Table(
-        name="verdicts",
-        title="Found and aimed at",
-        columns=("claim", "found", "target", "verdict"),
-        rows=tuple((v.claim, v.found, v.target, words[v.reached]) for v in found),
-    )
 
 
 def _unit(found: Validation) -> Iterator[Verdict]:
