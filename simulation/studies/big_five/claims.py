@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from simulation.studies import human
+from simulation.studies.big_five import linking
 from simulation.studies.big_five.profiles import TRAITS
 from simulation.studies.big_five.protocol import EVEN, FULL, HUMAN, MEASURES, NO_TRAIT
 from simulation.studies.big_five.replicates import EIGHTEEN, TOLD
@@ -48,7 +49,12 @@ def verdicts(
     done: Sequence[Replicate], links: Mapping[str, Links], tellings: Sequence[Telling]
 ) -> tuple[Verdict, ...]:
     """Return all claims."""
-    return (*_sizes(links[FULL.name]), *_controls(done, links), *_people(tellings))
+    return (
+        *_sizes(links[FULL.name]),
+        *_joint(done),
+        *_controls(done, links),
+        *_people(tellings),
+    )
 
 
 def people_figures() -> dict[tuple[str, str], str]:
@@ -76,6 +82,21 @@ def _sizes(full: Links) -> Iterator[Verdict]:
             reached=bool(size.mean() >= abs(theirs) and (size > 0).all()),
             theirs=f"{theirs:.3f}",
         )
+
+
+def _joint(done: Sequence[Replicate]) -> Iterator[Verdict]:
+    """Yield whether their three correlations with valence can hold together."""
+    which = [trait for measure, trait in NOTED if measure == "valence"]
+    theirs = np.array([THEIRS[FULL.name, "valence", trait] for trait in which])
+    places = [TRAITS.index(trait) for trait in which]
+    shares = [linking.needed(one.people.traits[:, places], theirs) for one in done]
+    above = sum(share > 1.0 for share in shares)
+    yield Verdict(
+        claim="variance of valence that N, E and A must explain for their three figures at once",
+        found=f"{spread(shares)} over samples, above 1 (impossible) in {above} of {len(shares)}",
+        target="",
+        reached=None,
+    )
 
 
 def _controls(done: Sequence[Replicate], links: Mapping[str, Links]) -> Iterator[Verdict]:

@@ -43,3 +43,14 @@ def partials(traits: FloatArray, y: FloatArray) -> FloatArray:
 
 def _rest(y: FloatArray, others: FloatArray) -> FloatArray:
     return np.asarray(y - others @ np.linalg.lstsq(others, y, rcond=None)[0])
+
+
+def needed(traits: FloatArray, r: FloatArray) -> float:
+    """Return the share of a variable that traits explain if these are their correlations with it.
+
+    r' M^-1 r, where M are the correlations among the traits: the R^2 of the regression. Above 1 no
+    variable can have these correlations with all of the traits at once.
+
+    traits: (P, T), varying.  r: (T,).
+    """
+    return float(r @ np.linalg.solve(np.corrcoef(traits, rowvar=False), r))

@@ -42,7 +42,8 @@ def answers(data: Path, *, least: int) -> Scored:
     if scored.kind != KIND:
         raise UsageError(
             f"{data} holds answers to the ECR (columns Q1 to Q36), which are scored as "
-            "attachment; the study big-five needs those to the IPIP-FFM (EXT1 to OPN10, or E1 to O10)"
+            "attachment; the study big-five needs answers to the IPIP-FFM (EXT1 to OPN10, or "
+            "E1 to O10)"
         )
     if len(scored.ids) < least:
         told = ", ".join(f"{count} {reason}" for reason, count in scored.dropped.items())

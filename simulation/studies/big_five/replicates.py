@@ -6,7 +6,7 @@ measure, alone and with the other traits held.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -100,11 +100,14 @@ ROBUST: Final = (
     ("fixed gains (no map)", REFERENCE, Way()),
 )
 SENSITIVE: Final = (
+    ("as told", FULL, Way()),
     *((f"from the {k} best", FULL, Way(candidates=k)) for k in (3, 6, 24, 48)),
     ("from all memories", FULL, Way(candidates=320)),
     *((f"temperature x {x:g}", FULL, Way(heat=x)) for x in (0.25, 0.5, 2.0, 4.0)),
     *((f"similarity x {x:g}", FULL, Way(alpha=x)) for x in (0.0, 0.5, 2.0)),
 )
+FEW_SAMPLES: Final = 5
+WIDTHS: Final = (6, 12, 24, 61, 320)  # 61 of 320 are 12 of the 63 that the map was fitted on
 SECOND: Final = "labels of the second reader"
 
 
@@ -128,8 +131,11 @@ def robust(done: Sequence[Replicate], bank: Bank) -> list[Variant]:
 
 
 def sensitive(done: Sequence[Replicate], bank: Bank) -> list[Variant]:
-    """Return the main condition with other constants; the map stays as it is."""
-    return [variant(*case, done, bank) for case in SENSITIVE]
+    """Return the main condition with other constants; the map stays as it is.
+
+    Of the first few samples only: it is no claim, and takes half a minute.
+    """
+    return [variant(*case, done[:FEW_SAMPLES], bank) for case in SENSITIVE]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -150,7 +156,30 @@ def tellings(
     bank: Bank, seeds: Sequence[int], scored: Scored | None, *, count: int = PEOPLE
 ) -> list[Telling]:
     """Return what many people recall: two memories each, as people were asked, and eighteen."""
-    groups = [
+    groups = _tellers(bank, seeds, scored, count)
+    found = []
+    for condition in (HUMAN, FULL, REFERENCE):
+        told = [(group.people, two_memories(group, condition)) for group in groups]
+        found.append(_telling(condition.name, TOLD, told))
+    many = [(group.people, protocol.measure(group, HUMAN)) for group in groups]
+    return [*found, _telling(HUMAN.name, EIGHTEEN, many)]
+
+
+def tellings_by_width(
+    bank: Bank, seeds: Sequence[int], scored: Scored | None, *, count: int
+) -> list[Telling]:
+    """Return two memories each with human gains, drawn from more or fewer of the best scores."""
+    groups = _tellers(bank, seeds[:FEW_SAMPLES], scored, count)
+    found = []
+    for k in WIDTHS:
+        ways = [replace(group, way=replace(group.way, candidates=k)) for group in groups]
+        told = [(group.people, two_memories(group, HUMAN)) for group in ways]
+        found.append(_telling(HUMAN.name, f"{TOLD}, from the {k} best", told))
+    return found
+
+
+def _tellers(bank: Bank, seeds: Sequence[int], scored: Scored | None, count: int) -> list[Group]:
+    return [
         Group(
             bank=bank,
             people=sampled(count, seed=seed, scored=scored),
@@ -159,12 +188,6 @@ def tellings(
         )
         for seed in seeds
     ]
-    found = []
-    for condition in (HUMAN, FULL, REFERENCE):
-        told = [(group.people, two_memories(group, condition)) for group in groups]
-        found.append(_telling(condition.name, TOLD, told))
-    many = [(group.people, protocol.measure(group, HUMAN)) for group in groups]
-    return [*found, _telling(HUMAN.name, EIGHTEEN, many)]
 
 
 def two_memories(group: Group, condition: Condition) -> Measured:

@@ -12,7 +12,7 @@ from simulation.personality.figures import FIGURES
 from simulation.studies.big_five import linking
 from simulation.studies.big_five.profiles import KIND, TRAITS
 from simulation.studies.big_five.protocol import CONDITIONS, FULL, MEASURES
-from simulation.studies.big_five.replicates import TOLD, links
+from simulation.studies.big_five.replicates import EIGHTEEN, links
 from simulation.studies.intervals import Interval, bootstrap
 from simulation.studies.tables import Table
 
@@ -35,13 +35,17 @@ THEIRS: Final = {
 """Their correlations, PersMem Table 4 and F.4, by condition, measure and trait."""
 THEIR_OGM: Final = {"full": 0.743, "no-trait": 0.513, "random": 0.519}
 NOTED: Final = (("valence", "N"), ("valence", "E"), ("valence", "A"), ("ogm", "C"), ("ogm", "N"))
+ENOUGH: Final = 5  # samples; of fewer no interval is worth many draws
+MANY, FEW = 2000, 100
 
 
 def mean_of(values: FloatArray, purpose: str) -> Interval:
     """Return the mean over samples and its interval; NaN where a sample has none."""
     if np.isnan(values).any():
         return Interval(value=np.nan, low=np.nan, high=np.nan)
-    return bootstrap(values, lambda some: float(some.mean()), purpose=purpose)
+    return bootstrap(
+        values, lambda some: float(some.mean()), purpose=purpose, draws=_draws(len(values))
+    )
 
 
 def told(values: FloatArray, purpose: str, digits: int = 3) -> str:
@@ -100,6 +104,7 @@ def sample_table(done: Sequence[Replicate]) -> Table:
                 pairs[:, [i, -1]],
                 lambda some: linking.pearson(some[:, 0], some[:, 1]),
                 purpose=f"{one.seed} {measure} {trait}",
+                draws=_draws(len(done)),
             )
             held = float(linking.partials(one.people.traits, values[measure])[i])
             rows.append((one.seed, measure, trait, found.value, found.low, found.high, held))
@@ -107,6 +112,36 @@ def sample_table(done: Sequence[Replicate]) -> Table:
         name="samples",
         title="Full condition, sample by sample (intervals: bootstrap over the 50 people)",
         columns=("seed", "recalled", "trait", "r", "low", "high", "r, other traits held"),
+        rows=tuple(rows),
+    )
+
+
+def needed_table(done: Sequence[Replicate]) -> Table:
+    """Return how far the traits of each sample would have to settle what is recalled.
+
+    That is what the source's three correlations with valence, or its two with overgenerality,
+    imply together among people whose traits go together as theirs do.
+    """
+    rows: list[tuple[int | float, ...]] = []
+    for one in done:
+        values, cells = one.measured[FULL.name].values(), []
+        for measure in ("valence", "ogm"):
+            which = [trait for m, trait in NOTED if m == measure]
+            traits = one.people.traits[:, [TRAITS.index(trait) for trait in which]]
+            theirs = np.array([THEIRS[FULL.name, measure, trait] for trait in which])
+            found = linking.correlations(traits, values[measure])
+            cells += [linking.needed(traits, theirs), linking.needed(traits, found)]
+        rows.append((one.seed, *cells))
+    return Table(
+        name="needed",
+        title="Share of what is recalled that the traits named in the source explain",
+        columns=(
+            "seed",
+            "valence: for theirs (N, E, A)",
+            "valence: found",
+            "ogm: for theirs (C, N)",
+            "ogm: found",
+        ),
         rows=tuple(rows),
     )
 
@@ -186,11 +221,16 @@ def variant_table(name: str, title: str, found: Sequence[Variant]) -> Table:
     )
 
 
-def people_table(found: Sequence[Telling], figures: Mapping[tuple[str, str], str]) -> Table:
+def people_table(
+    name: str,
+    title: str,
+    found: Sequence[Telling],
+    figures: Mapping[tuple[str, str], str],
+) -> Table:
     """Return the correlations of many people's recall beside those of real people."""
     rows = []
     for one in found:
-        for measure in ("valence", "overgeneral", *(() if one.by == TOLD else ("ogm",))):
+        for measure in ("valence", "overgeneral", *(("ogm",) if one.by == EIGHTEEN else ())):
             for i, trait in enumerate(TRAITS):
                 values = one.links.of(measure, i)
                 mean = mean_of(values, f"{one.condition} {one.by} {measure} {trait}")
@@ -200,8 +240,8 @@ def people_table(found: Sequence[Telling], figures: Mapping[tuple[str, str], str
                 known = figures.get((measure, trait), "")
                 rows.append((one.condition, one.by, measure, trait, *cells, known))
     return Table(
-        name="people",
-        title="Many people beside real ones: mean correlation over samples",
+        name=name,
+        title=title,
         columns=(
             "condition",
             "recall",
@@ -241,6 +281,10 @@ def of_conditions(done: Sequence[Replicate]) -> dict[str, Links]:
         condition.name: links([(one.people, one.measured[condition.name]) for one in done])
         for condition in CONDITIONS
     }
+
+
+def _draws(samples: int) -> int:
+    return MANY if samples >= ENOUGH else FEW
 
 
 def _range(values: FloatArray) -> tuple[float, float]:

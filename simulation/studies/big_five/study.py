@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from simulation.studies.big_five.replicates import Links, Replicate, Telling
+    from simulation.studies.recalling import Bank
+    from simulation.studies.tables import Table
 
 NAME: Final = "big-five"
 SEEDS: Final = tuple(range(20))
@@ -53,30 +55,25 @@ def run(folder: Path, *, quick: bool, data: Path | None) -> str:
     seeds = QUICK_SEEDS if quick else SEEDS
     bank = recalling.bank(corpus.read("events"))
     done = list(replicates.replicates(bank, seeds, scored))
-    many = replicates.tellings(
-        bank, seeds, scored, count=QUICK_PEOPLE if quick else replicates.PEOPLE
-    )
+    count = QUICK_PEOPLE if quick else replicates.PEOPLE
+    many = replicates.tellings(bank, seeds, scored, count=count)
     links = reporting.of_conditions(done)
     tables = [
         reporting.correlation_table(links),
         reporting.level_table(done),
-        reporting.people_table(many, claims.people_figures()),
+        reporting.people_table(
+            "people",
+            "Many people beside real ones: mean correlation over samples",
+            many,
+            claims.people_figures(),
+        ),
         reporting.trait_table(done, sampled_from_file=scored is not None),
         reporting.sample_table(done),
+        reporting.needed_table(done),
     ]
     if not quick:
-        tables += [
-            reporting.variant_table(
-                "robustness",
-                "Full condition, measured in other defensible ways",
-                replicates.robust(done, bank),
-            ),
-            reporting.variant_table(
-                "sensitivity",
-                "Full condition with other constants; the map stays as it is",
-                replicates.sensitive(done, bank),
-            ),
-        ]
+        widths = replicates.tellings_by_width(bank, seeds, scored, count=count)
+        tables += _other_ways(done, bank, widths)
     findings = Findings(
         name=NAME,
         title="recalled memories and the Big Five",
@@ -91,6 +88,27 @@ def run(folder: Path, *, quick: bool, data: Path | None) -> str:
         records={"profiles.csv": reporting.profile_csv(done), "population.csv": _population(done)},
     )
     return publish(findings, folder, quick=quick)
+
+
+def _other_ways(done: list[Replicate], bank: Bank, widths: list[Telling]) -> list[Table]:
+    robust, sensitive = replicates.robust(done, bank), replicates.sensitive(done, bank)
+    few = f"(first {replicates.FEW_SAMPLES} samples)"
+    return [
+        reporting.variant_table(
+            "robustness", "Full condition, measured in other defensible ways", robust
+        ),
+        reporting.variant_table(
+            "sensitivity",
+            f"Full condition with other constants {few}; the map stays as it is",
+            sensitive,
+        ),
+        reporting.people_table(
+            "people_sensitivity",
+            f"Two memories with human gains, drawn from more or fewer of the best scores {few}",
+            widths,
+            claims.people_figures(),
+        ),
+    ]
 
 
 def _population(done: list[Replicate]) -> str:
