@@ -269,6 +269,7 @@ def test_the_quick_study_says_what_it_found(quick: tuple[Path, str]) -> None:
     assert "reached      without traits all people recall the same valence" in said
     names = {path.name for path in folder.iterdir()}
     tables = ("verdicts", "correlations", "levels", "people", "traits", "samples", "needed")
+    tables += ("prompts",)
     assert names == {f"{name}.csv" for name in (*tables, "profiles", "population")} | {
         "report.md",
         "manifest.json",

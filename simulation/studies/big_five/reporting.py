@@ -11,7 +11,7 @@ import numpy as np
 from simulation.personality.figures import FIGURES
 from simulation.studies.big_five import linking
 from simulation.studies.big_five.profiles import KIND, TRAITS
-from simulation.studies.big_five.protocol import CONDITIONS, FULL, MEASURES
+from simulation.studies.big_five.protocol import CONDITIONS, FULL, MEASURES, PROMPTS
 from simulation.studies.big_five.replicates import EIGHTEEN, links
 from simulation.studies.intervals import Interval, bootstrap
 from simulation.studies.tables import Table
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from simulation.rng import FloatArray
     from simulation.studies.big_five.replicates import Links, Replicate, Telling, Variant
+    from simulation.studies.recalling import Bank
 
 THEIRS: Final = {
     ("full", "valence", "N"): -0.703,
@@ -142,6 +143,30 @@ def needed_table(done: Sequence[Replicate]) -> Table:
             "ogm: for theirs (C, N)",
             "ogm: found",
         ),
+        rows=tuple(rows),
+    )
+
+
+def prompt_table(bank: Bank) -> Table:
+    """Return how alike the prompts are to overgeneral and to other memories."""
+    query = bank.texts.intern(list(PROMPTS))
+    items = np.tile(bank.items, (len(PROMPTS), 1))
+    alike = np.clip(bank.texts.cosine(items, query[:, None]), 0.0, 1.0)
+    vague, valence = bank.corpus.overgeneral, bank.corpus.affect[:, 0]
+    rows = [
+        (
+            prompt,
+            float(row[vague].mean()),
+            float(row[~vague].mean()),
+            linking.pearson(row, vague.astype(np.float64)),
+            linking.pearson(row, valence),
+        )
+        for prompt, row in zip(PROMPTS, alike, strict=True)
+    ]
+    return Table(
+        name="prompts",
+        title="Mean similarity of the prompts to the memories, and its correlation with labels",
+        columns=("prompt", "overgeneral", "specific", "r, overgeneral", "r, valence"),
         rows=tuple(rows),
     )
 

@@ -70,6 +70,7 @@ def run(folder: Path, *, quick: bool, data: Path | None) -> str:
         reporting.trait_table(done, sampled_from_file=scored is not None),
         reporting.sample_table(done),
         reporting.needed_table(done),
+        reporting.prompt_table(bank),
     ]
     if not quick:
         widths = replicates.tellings_by_width(bank, seeds, scored, count=count)
