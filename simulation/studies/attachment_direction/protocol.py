@@ -6,7 +6,7 @@ lost; those here were written for this project. Nothing is tuned.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.mind.traits import ATTACHMENT_PROFILES
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NEUTRAL_PROBES"]
 
+Gains = Literal["paper", "reference"]
+
 PROFILES: Final = tuple(ATTACHMENT_PROFILES)
 SEEDS: Final = (0, 1, 2, 3, 4)
 QUICK_SEEDS: Final = (0, 1)
@@ -28,7 +30,8 @@ DRAWS: Final = 60  # single draws a cue (E.5)
 QUICK_DRAWS: Final = 6
 STORE: Final = "events"  # E.6 names 320 memories; all of one age
 OTHER_STORE: Final = "test"  # every direction is looked at again over these 165
-MAPS: Final = ("paper", "reference")  # the calibrated map counts; fixed gains stand beside
+MAPS: Final[tuple[Gains, ...]] = ("paper", "reference")
+"""The calibrated map counts; fixed gains stand beside."""
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the trait that a sweep moves
 HELD: Final = 0.15  # the other trait (E.5)
 NEGATIVE: Final = -0.2  # a valence below this is negative (E.5)
@@ -59,7 +62,9 @@ GOALS: Final = (
 )
 """Four neutral goals of an active search (E.7)."""
 ACTIVE_PROFILES: Final = ("secure", "anxious", "avoidant")
-RUNS: Final = 25  # a goal and profile; makes about as many redirections as the seed counts
+RUNS: Final = 25
+"""A goal and profile. A first look at other cues had shown that so many make about as many
+redirections as the seed counts."""
 QUICK_RUNS: Final = 5
 
 FLIPS: Final = 99_999  # of signs, a cue at a time: the seed's least p is 1e-5
