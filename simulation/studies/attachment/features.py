@@ -8,7 +8,7 @@ Source: PersMem 4.1 and E.2; which statistics is ours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
     BoolArray = NDArray[np.bool_]
 
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 NEGATIVE: Final = -0.2
 POSITIVE: Final = 0.2
 """Beyond these a valence counts as negative or positive (E.5; docs/corpora.md)."""
@@ -63,16 +64,11 @@ def features(trace: Trace, taken: Instances, corpus: Corpus, reading: str) -> Fl
 
     corpus: whose labels are read.  reading: one of `READINGS`.
     """
-    found, redirected = taken.of(trace.found), taken.of(trace.redirected)
-    width = found.shape[1]
-    found, redirected = (values.reshape(len(found), -1) for values in (found, redirected))
-    parts = [
-        content(found, corpus),
-        _redirections(found, redirected.astype(np.bool_), corpus, width),
-    ]
+    found, redirected = _flat(taken.of(trace.found)), _flat(taken.of(trace.redirected))
+    cues = taken.cues.shape[1]
+    parts = [content(found, corpus), _redirections(found, redirected, corpus, cues)]
     if reading == READINGS[1]:
-        unasked = taken.of(trace.passive)
-        parts.append(content(unasked.reshape(len(unasked), -1), corpus))
+        parts.append(content(_flat(taken.of(trace.passive)), corpus))
     return np.concatenate(parts, axis=1)
 
 
@@ -110,10 +106,16 @@ def _redirections(
     return np.concatenate([np.stack(parts, axis=1), steps], axis=1)
 
 
+def _flat(values: NDArray[_Scalar]) -> NDArray[_Scalar]:
+    """Return the values of each instance in one row."""
+    return values.reshape(len(values), -1)
+
+
 def _share(values: NDArray[np.generic], used: BoolArray) -> FloatArray:
     """Return the mean of the used values of each row, 0 where none is."""
-    total: FloatArray = np.where(used, values, 0).sum(axis=1, dtype=np.float64)
-    return total / np.maximum(used.sum(axis=1), 1)
+    total = np.where(used, values, 0).sum(axis=1, dtype=np.float64)
+    mean: FloatArray = total / np.maximum(used.sum(axis=1), 1)
+    return mean
 
 
 def embeddings(trace: Trace, taken: Instances, vectors: FloatArray, reading: str) -> FloatArray:
@@ -121,10 +123,8 @@ def embeddings(trace: Trace, taken: Instances, vectors: FloatArray, reading: str
 
     vectors: (K, width) of the memories.
     """
-    parts = [taken.of(trace.found)]
-    if reading == READINGS[1]:
-        parts.append(taken.of(trace.passive))
-    places = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+    parts = [trace.found, *([trace.passive] if reading == READINGS[1] else [])]
+    places = np.concatenate([_flat(taken.of(part)) for part in parts], axis=1)
     used = places >= 0
     total = np.einsum("nm,nmw->nw", used.astype(np.float64), vectors[np.maximum(places, 0)])
     mean: FloatArray = total / np.maximum(used.sum(axis=1), 1)[:, None]

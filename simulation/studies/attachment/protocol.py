@@ -1,9 +1,9 @@
 """What of the attachment studies was fixed before the test split was measured.
 
-The source gives the sizes of the sets, the four profiles, that the classifier sees recalled content and
-redirections only, and its results. Everything else was set here, by the rules below, on the
-development split (`choosing` repeats it), and committed before the first measurement on the test
-split, which was then measured as it stands.
+The source gives the sizes of the sets, the four profiles, that the classifier sees recalled
+content and redirections only, and its results. Everything else was set here, by the rules below,
+on the development split (`choosing` repeats it), and committed before the first measurement on
+the test split, which was then measured as it stands.
 
 An instance: a profile that is asked a cue and searches; what it finds, and where the gate
 redirected it. Cues an instance: the fewest with which the best classifier's mean validation
@@ -16,9 +16,9 @@ off. Passive retrieval depends on the profile with the gate off, too: had it bee
 would have been at chance. It is read beside that, as "search and passive".
 
 Classifier: the one with the highest mean validation accuracy, for each reading. Conditions
-(gate, switches, gains, labels) keep it and are fitted anew on development; so is each control, with
-the settings that were best for it. Verdicts use these; the classifier of the full system, frozen,
-is reported beside them.
+(gate, switches, gains, labels) keep its kind and are fitted anew on development; so is each
+control, with the settings that were best for it. Verdicts use these; the classifier of the full
+system, frozen, is reported beside them.
 
 How verdicts judge. An accuracy reaches a figure if that of every seed does. One is lower than
 another if the 95 % interval of their difference, over all seeds, is above 0; what is resampled
@@ -58,6 +58,7 @@ TEST_SEEDS: Final = (0, 1, 2, 3, 4)
 TEST_INSTANCES: Final = 40
 """Of a profile and seed."""
 PERMUTATIONS: Final = 4999
+ALPHA: Final = 0.05
 
 CHANCE: Final = 0.25
 SOURCE: Final = {"full": 0.481, "neutral": 0.400, "off": 0.250, "text": 0.250, "linear": 0.300}

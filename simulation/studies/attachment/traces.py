@@ -9,7 +9,7 @@ Shapes: P profiles, R replicates, C cues, S slots of a search, N instances, K me
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     BoolArray = NDArray[np.bool_]
     Annotate = Callable[[recalling.Bank], Corpus]
 
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 PROFILES = tuple(ATTACHMENT_PROFILES)
 VECTORS = np.array(list(ATTACHMENT_PROFILES.values()))
 _FOUND = tuple(PATHS.index(name) for name in ("redirect", "active"))
@@ -85,7 +86,7 @@ class Instances:
         """Return the number of instances of a profile."""
         return len(self.replicate)
 
-    def of(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+    def of(self, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """Return (P, R, C, ...) values by instance, (P * N, g, ...), profile by profile."""
         taken = values[:, self.replicate[:, None], self.cues]
         return taken.reshape(-1, *taken.shape[2:])
