@@ -212,7 +212,7 @@ class _ByRule(_Voice):
             provider=RULE,
             model=RULE,
             request_sha256=asked.sha256,
-            request=asked.text,
+            request=None,  # a rule's can be made again; thousands of them fill a disk
             response=said,
             input_tokens=None,
             cached_tokens=None,
