@@ -230,6 +230,7 @@ def test_the_share_needed_is_the_r_squared_of_the_regression() -> None:
     rest = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
     assert linking.needed(traits, r) == pytest.approx(1.0 - rest.var() / y.var())
     assert linking.needed(traits, np.array([0.9, 0.9])) > 1.0
+    assert np.isnan(linking.needed(np.column_stack([drawn[0], np.ones(200)]), r))
 
 
 # verdicts
@@ -268,8 +269,16 @@ def test_the_quick_study_says_what_it_found(quick: tuple[Path, str]) -> None:
         assert piece in said
     assert "reached      without traits all people recall the same valence" in said
     names = {path.name for path in folder.iterdir()}
-    tables = ("verdicts", "correlations", "levels", "people", "traits", "samples", "needed")
-    tables += ("prompts",)
+    tables = [
+        "verdicts",
+        "correlations",
+        "levels",
+        "people",
+        "traits",
+        "samples",
+        "needed",
+        "prompts",
+    ]
     assert names == {f"{name}.csv" for name in (*tables, "profiles", "population")} | {
         "report.md",
         "manifest.json",
@@ -333,6 +342,24 @@ def test_people_of_a_file_can_take_part(tmp_path: Path) -> None:
     population = (tmp_path / "out" / "population.csv").read_text("utf-8").splitlines()
     assert population[0] == "id,O,C,E,A,N"
     assert len(population) == 11
+
+
+@pytest.mark.usefixtures("few")
+def test_a_trait_that_all_people_have_alike_is_linked_to_nothing(tmp_path: Path) -> None:
+    data = _answers(tmp_path / "data.csv", 10)
+    with data.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file, delimiter="\t")
+    alike = [
+        ["3" if name.startswith("EXT") else x for name, x in zip(head, row, strict=True)]
+        for row in rows
+    ]
+    with data.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t").writerows([head, *alike])
+    said = study.run(tmp_path / "out", quick=True, data=data)
+    assert "not reached  extraversion and recalled valence: r = undefined" in said
+    with (tmp_path / "out" / "correlations.csv").open(encoding="utf-8") as file:
+        cells = [row["r"] for row in csv.DictReader(file) if row["trait"] == "E"]
+    assert set(cells) == {"undefined"}
 
 
 def test_a_wrong_file_writes_nothing(tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ def needed(traits: FloatArray, r: FloatArray) -> float:
     r' M^-1 r, where M are the correlations among the traits: the R^2 of the regression. Above 1 no
     variable can have these correlations with all of the traits at once.
 
-    traits: (P, T), varying.  r: (T,).
+    traits: (P, T); NaN where one does not vary.  r: (T,).
     """
-    return float(r @ np.linalg.solve(np.corrcoef(traits, rowvar=False), r))
+    if not np.ptp(traits, axis=0).all():
+        return float("nan")
+    among = np.corrcoef(traits, rowvar=False)
+    return float(r @ np.linalg.lstsq(among, r, rcond=None)[0])

@@ -38,12 +38,13 @@ THEIR_OGM: Final = {"full": 0.743, "no-trait": 0.513, "random": 0.519}
 NOTED: Final = (("valence", "N"), ("valence", "E"), ("valence", "A"), ("ogm", "C"), ("ogm", "N"))
 ENOUGH: Final = 5  # samples; of fewer no interval is worth many draws
 MANY, FEW = 2000, 100
+UNDEFINED: Final = Interval(value=np.nan, low=np.nan, high=np.nan)
 
 
 def mean_of(values: FloatArray, purpose: str) -> Interval:
     """Return the mean over samples and its interval; NaN where a sample has none."""
     if np.isnan(values).any():
-        return Interval(value=np.nan, low=np.nan, high=np.nan)
+        return UNDEFINED
     return bootstrap(
         values, lambda some: float(some.mean()), purpose=purpose, draws=_draws(len(values))
     )
@@ -101,12 +102,8 @@ def sample_table(done: Sequence[Replicate]) -> Table:
         for measure, trait in (*NOTED, ("arousal", "N")):
             i = TRAITS.index(trait)
             pairs = np.column_stack([one.people.traits, values[measure]])
-            found = bootstrap(
-                pairs[:, [i, -1]],
-                lambda some: linking.pearson(some[:, 0], some[:, 1]),
-                purpose=f"{one.seed} {measure} {trait}",
-                draws=_draws(len(done)),
-            )
+            purpose = f"{one.seed} {measure} {trait}"
+            found = _of_pairs(pairs[:, [i, -1]], purpose, draws=_draws(len(done)))
             held = float(linking.partials(one.people.traits, values[measure])[i])
             rows.append((one.seed, measure, trait, found.value, found.low, found.high, held))
     return Table(
@@ -306,6 +303,17 @@ def of_conditions(done: Sequence[Replicate]) -> dict[str, Links]:
         condition.name: links([(one.people, one.measured[condition.name]) for one in done])
         for condition in CONDITIONS
     }
+
+
+def _of_pairs(pairs: FloatArray, purpose: str, *, draws: int) -> Interval:
+    """Return the correlation of pairs (P, 2) and its interval over people."""
+
+    def r(some: FloatArray) -> float:
+        return linking.pearson(some[:, 0], some[:, 1])
+
+    if np.isnan(r(pairs)):
+        return UNDEFINED
+    return bootstrap(pairs, r, purpose=purpose, draws=draws)
 
 
 def _draws(samples: int) -> int:
