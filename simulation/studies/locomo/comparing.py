@@ -58,8 +58,18 @@ class Key:
 class Compared:
     """Recall of every question. found: (Q, len(KS)) of each conversation, by key."""
 
-    def __init__(self, conversations: Sequence[Memories], chosen: Mapping[str, Chosen]) -> None:
-        """Measure all methods. chosen: settings by encoder, in the order in which they stand."""
+    def __init__(
+        self,
+        conversations: Sequence[Memories],
+        chosen: Mapping[str, Chosen],
+        *,
+        draws: int = 2000,
+    ) -> None:
+        """Measure all methods.
+
+        chosen: settings by encoder, in the order in which they stand.  draws: of a bootstrap.
+        """
+        self._draws = draws
         self.conversations = tuple(conversations)
         self.chosen = dict(chosen)
         self.found: dict[Key, list[FloatArray]] = {}
@@ -86,15 +96,17 @@ class Compared:
     def interval(self, key: Key, among: Sequence[int]) -> Interval:
         """Return mean recall@5 over conversations drawn again."""
         values = self.recall(key, among)[:, AT]
-        return bootstrap(values, mean, clusters=self.clusters(among), purpose=str(key))
+        return bootstrap(
+            values, mean, clusters=self.clusters(among), purpose=str(key), draws=self._draws
+        )
 
     def difference(self, key: Key, other: Key, among: Sequence[int]) -> tuple[Interval, Interval]:
         """Return by how much recall@5 is higher: over conversations, and over questions."""
         values = (self.recall(key, among) - self.recall(other, among))[:, AT]
-        purpose = f"{key} - {other}"
+        purpose, clusters = f"{key} - {other}", self.clusters(among)
         return (
-            bootstrap(values, mean, clusters=self.clusters(among), purpose=purpose),
-            bootstrap(values, mean, purpose=purpose),
+            bootstrap(values, mean, clusters=clusters, purpose=purpose, draws=self._draws),
+            bootstrap(values, mean, purpose=purpose, draws=self._draws),
         )
 
 

@@ -38,6 +38,9 @@ LEAST: Final = 2  # conversations: one to tune on, one to test
 SEED: Final = 0
 QUICK_QUESTIONS: Final = 40  # of each of two conversations
 QUICK_EVERY: Final = 7  # a setting of ours is tried in the short form
+DRAWS: Final = 2000
+"""Of a bootstrap."""
+QUICK_DRAWS: Final = 200
 NEEDED: Final = (
     "needs conversations: name LoCoMo's JSON file (locomo10.json or a part of it) with --data"
 )
@@ -77,7 +80,7 @@ def findings(data: Path | None, *, quick: bool) -> Findings:
     every = QUICK_EVERY if quick else 1
     grids = {one.name: Grids(prepared, one.name, every=every) for one in reader.encoders}
     chosen = {name: grid.choose(split.tuning) for name, grid in grids.items()}
-    compared = Compared(prepared, chosen)
+    compared = Compared(prepared, chosen, draws=QUICK_DRAWS if quick else DRAWS)
     main = reader.encoders[0].name
     left_out = rows.left_out(compared, grids[main], main) if len(prepared) > LEAST else ()
     return Findings(
