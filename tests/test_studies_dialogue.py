@@ -18,6 +18,7 @@ from simulation.mind.traits import BIG_FIVE_TRAITS
 from simulation.studies import corpus, recalling
 from simulation.studies.dialogue import (
     adversarial,
+    direction,
     forced_choice,
     judging,
     lives,
@@ -404,26 +405,26 @@ def test_a_direction_is_right_where_the_high_profile_sounds_more_negative() -> N
         (0.0, 0.0),
         (1.0, 1.0),
     )
-    assert adversarial.direction(found)[:3].tolist() == [1.0, 0.5, 0.0]
-    assert np.isnan(adversarial.direction(found)[3])
-    assert adversarial.valence_gap(found)[0] == pytest.approx(0.3)
+    assert direction.direction(found)[:3].tolist() == [1.0, 0.5, 0.0]
+    assert np.isnan(direction.direction(found)[3])
+    assert direction.valence_gap(found)[0] == pytest.approx(0.3)
 
 
 def test_a_reply_that_did_not_come_is_left_out_of_the_mean() -> None:
-    gap = adversarial.valence_gap(_valence((np.nan, -0.5), (0.5, 0.5)))
+    gap = direction.valence_gap(_valence((np.nan, -0.5), (0.5, 0.5)))
     assert gap.tolist() == [1.0]
 
 
 def test_what_is_retained_is_a_ratio_of_means_over_the_same_pairs() -> None:
     neutral, after = np.array([1.0, 1.0, np.nan, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
-    assert adversarial.ratio(neutral, after, "p").value == 0.5
-    assert np.isnan(adversarial.ratio(np.zeros(2), np.ones(2), "p").value)
-    assert np.isnan(adversarial.ratio(-np.ones(2), np.ones(2), "p").value)
-    assert np.isnan(adversarial.ratio(np.full(2, np.nan), np.ones(2), "p").value)
+    assert direction.ratio(neutral, after, "p").value == 0.5
+    assert np.isnan(direction.ratio(np.zeros(2), np.ones(2), "p").value)
+    assert np.isnan(direction.ratio(-np.ones(2), np.ones(2), "p").value)
+    assert np.isnan(direction.ratio(np.full(2, np.nan), np.ones(2), "p").value)
 
 
 def test_a_method_without_a_single_reply_has_no_mean() -> None:
-    assert np.isnan(adversarial._mean(np.full(3, np.nan), "p").value)
+    assert np.isnan(direction.mean(np.full(3, np.nan), "p").value)
 
 
 def test_the_memory_meets_the_whole_question_and_only_the_persona_is_told(events: Bank) -> None:
@@ -603,6 +604,16 @@ def test_every_share_of_the_choice_can_be_counted_again_from_its_rows(
         ]
         assert len(mine) == int(row["calls"])
         assert mine.count("yes") == int(row["right"])
+
+
+def test_what_is_recalled_is_told_apart_from_what_is_said(
+    written: dict[str, tuple[Path, str]],
+) -> None:
+    rows = _rows(written["adversarial"][0] / "recalled.csv")
+    by = {(row["method"], row["framing"]): row for row in rows}
+    for framing in adversarial.FRAMINGS:
+        assert float(by["PersMem", framing]["right"]) == 1.0
+        assert by["prompt persona", framing]["ties"] == by["prompt persona", framing]["pairs"]
 
 
 @pytest.mark.parametrize("name", ["dialogue", "attachment-response"])

@@ -20,7 +20,7 @@ import numpy as np
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.studies import corpus, recalling
 from simulation.studies.dialogue import norms, profiles, rounds, rules, words
-from simulation.studies.intervals import Interval, bootstrap
+from simulation.studies.dialogue.direction import direction, mean, ratio, valence_gap
 from simulation.studies.output import Findings, publish, sha256_of
 from simulation.studies.plots import bars
 from simulation.studies.speaking import FILE, Models, voices
@@ -28,11 +28,12 @@ from simulation.studies.tables import Table
 from simulation.studies.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from simulation.rng import FloatArray
     from simulation.studies.dialogue.norms import Norms
+    from simulation.studies.dialogue.rounds import IntArray
     from simulation.studies.recalling import Bank
     from simulation.studies.speaking import Voices
     from simulation.studies.tables import Cell
@@ -57,7 +58,7 @@ class Size:
 
 
 FULL: Final = Size(pairs=12, seeds=(0, 1, 2, 3, 4))
-QUICK: Final = Size(pairs=3, seeds=(0,))
+QUICK: Final = Size(pairs=2, seeds=(0,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,12 +67,14 @@ class Repetition:
 
     names, traits: of the speakers, first the N high ones by rank, then the N low ones, (2 N,).
     affect: by method and framing, (2 N, 6, 3) of replies; NaN where a reply did not come.
+    recalled: by the same, (2 N, 6, 3) means of the labels of what was recalled.
     """
 
     seed: int
     names: tuple[str, ...]
     traits: FloatArray
     affect: Cells
+    recalled: Cells
 
 
 def run(folder: Path, *, quick: bool, data: Path | None, models: Models | None = None) -> str:
@@ -104,10 +107,20 @@ def repeat(asked: Voices, bank: Bank, size: Size, known: Norms, *, seed: int) ->
     rows = [high for high, _ in pairs] + [low for _, low in pairs]
     names = [profiles.names(PEOPLE)[row] for row in rows]
     kinds = list(product(METHODS, FRAMINGS))
+    places = {
+        (method, framing): rounds.recalled(
+            bank,
+            vectors[rows],
+            "no-trait" if method == METHODS[1] else "full",
+            seed=seed,
+            questions=_questions(framing),
+        )
+        for method, framing in kinds
+    }
     talks = [
         talk
-        for method, framing in kinds
-        for talk in _talks(bank, vectors[rows], names, method, framing, seed)
+        for kind in kinds
+        for talk in _talks(bank, vectors[rows], names, kind, places[kind], seed)
     ]
     said = rounds.converse(asked.speaker, talks)
     scored = np.array([[_affect(known, reply) for reply in replies] for replies in said])
@@ -117,65 +130,33 @@ def repeat(asked: Voices, bank: Bank, size: Size, known: Norms, *, seed: int) ->
         names=tuple(names),
         traits=vectors[rows, -1],
         affect=dict(zip(kinds, parts, strict=True)),
+        recalled={kind: bank.corpus.affect[found].mean(axis=2) for kind, found in places.items()},
     )
 
 
-def direction(affect: FloatArray) -> FloatArray:
-    """Return of each pair 1 where the high profile sounds more negative, 0 where less, (N,).
-
-    As negative counts half; NaN where one of the two gave no reply at all.
-
-    affect: (2 N, 6, 3). The valence of a dialogue is the mean of the replies that came.
-    """
-    gap = valence_gap(affect)
-    return np.where(np.isnan(gap), np.nan, (np.sign(gap) + 1.0) / 2.0)
-
-
-def valence_gap(affect: FloatArray) -> FloatArray:
-    """Return the valence of the low profile less that of the high one, of each pair, (N,)."""
-    valence = affect[..., 0]
-    came = ~np.isnan(valence)
-    count = came.sum(axis=1)
-    sums = np.where(came, valence, 0.0).sum(axis=1)
-    mean = np.where(count > 0, sums / np.maximum(count, 1), np.nan)
-    high, low = np.split(mean, 2)
-    return np.asarray(low - high)
-
-
-def ratio(neutral: FloatArray, adversarial: FloatArray, purpose: str) -> Interval:
-    """Return what is left of a mean, with its interval over pairs; NaN where it was not above 0.
-
-    neutral, adversarial: (N,) of the same pairs; those with a NaN are left out.
-    """
-    both = np.stack([neutral, adversarial], axis=1)
-    both = both[~np.isnan(both).any(axis=1)]
-    if not both[:, 0].sum() > 0.0:
-        return Interval(value=np.nan, low=np.nan, high=np.nan)
-    return bootstrap(both, _left, purpose=purpose)
-
-
-def _left(both: FloatArray) -> float:
-    before, after = both.sum(axis=0).tolist()
-    return after / before if before > 0.0 else np.nan
+def _questions(framing: str) -> tuple[str, ...]:
+    if framing == FRAMINGS[0]:
+        return words.QUESTIONS
+    return tuple(f"{question} {words.SUFFIX}" for question in words.QUESTIONS)
 
 
 def _talks(
-    bank: Bank, vectors: FloatArray, names: Sequence[str], method: str, framing: str, seed: int
+    bank: Bank,
+    vectors: FloatArray,
+    names: Sequence[str],
+    kind: tuple[str, str],
+    places: IntArray,
+    seed: int,
 ) -> Iterator[rounds.Talk]:
     """Yield the dialogues of one way and one framing."""
-    asked = tuple(
-        f"{question} {words.SUFFIX}" if framing == FRAMINGS[1] else question
-        for question in words.QUESTIONS
-    )
+    method, framing = kind
     persona = method == METHODS[1]
-    condition = "no-trait" if persona else "full"
-    places = rounds.recalled(bank, vectors, condition, seed=seed, questions=asked)
     for name, row, vector in zip(names, places, vectors.tolist(), strict=True):
         yield rounds.Talk(
             id=f"{seed}|{method}|{framing}|{name}",
             system=words.persona_card(vector) if persona else words.ROLE_CARD,
             memories=rounds.texts(bank, row),
-            questions=asked,
+            questions=_questions(framing),
             voice=tuple(words.persona_sentences(vector)) if persona else (),
         )
 
@@ -184,21 +165,12 @@ def _affect(known: Norms, reply: str) -> tuple[float, float, float]:
     return known.affect(reply) if reply else (np.nan, np.nan, np.nan)
 
 
-def _joined(
-    found: Sequence[Repetition], of: Callable[[FloatArray], FloatArray]
-) -> dict[tuple[str, str], FloatArray]:
-    """Return a value a pair, the seeds one after the other."""
+def _joined(cells: Sequence[Cells], of: Callable[[FloatArray], FloatArray]) -> Cells:
+    """Return a value a pair, (N,), the seeds one after the other."""
     return {
-        kind: np.concatenate([of(one.affect[kind]) for one in found])
+        kind: np.concatenate([of(each[kind]) for each in cells])
         for kind in product(METHODS, FRAMINGS)
     }
-
-
-def _mean(values: FloatArray, purpose: str) -> Interval:
-    kept = values[~np.isnan(values)]
-    if not len(kept):
-        return Interval(value=np.nan, low=np.nan, high=np.nan)
-    return bootstrap(kept, lambda v: float(v.mean()), purpose=purpose)
 
 
 def _findings(
@@ -209,9 +181,16 @@ def _findings(
     data: Path | None,
     found: Sequence[Repetition],
 ) -> Findings:
-    right, gaps = _joined(found, direction), _joined(found, valence_gap)
+    said, recalled = [one.affect for one in found], [one.recalled for one in found]
+    right, gaps = _joined(said, direction), _joined(said, valence_gap)
+    recall = _joined(recalled, direction), _joined(recalled, valence_gap)
     scoring = f"{known.name} norms" if known.name else "vaderSentiment, without word norms"
-    summary = _summary_table(right, gaps)
+    summary = _summary_table(
+        "directions", "Is the profile high in neuroticism the more negative one?", right, gaps
+    )
+    labels = _summary_table(
+        "recalled", "The same of the memories recalled, by their labels", *recall
+    )
     return Findings(
         name=NAME,
         title="speaking of positive things alone",
@@ -220,8 +199,8 @@ def _findings(
         "high one sounds more negative; retention is its share when only good things may be "
         "said, divided by its share otherwise. Intervals draw whole pairs. With so few pairs all "
         "of it is descriptive.",
-        verdicts=tuple(_verdicts(right)),
-        tables=(summary, _retention_table(right, gaps), _dialogue_table(found)),
+        verdicts=(*_verdicts(right), *_recall_verdicts(recall[0])),
+        tables=(summary, _retention_table(right, gaps), labels, _dialogue_table(found)),
         pictures=dict(_pictures(summary)),
         seeds=tuple(one.seed for one in found),
         configuration=_configuration(size, scoring),
@@ -232,10 +211,10 @@ def _findings(
     )
 
 
-def _verdicts(right: Mapping[tuple[str, str], FloatArray]) -> Iterator[Verdict]:
+def _verdicts(right: Cells) -> Iterator[Verdict]:
     for method in METHODS:
         neutral, adversarial = (right[method, framing] for framing in FRAMINGS)
-        shares = [_mean(values, f"{method}|{TRAIT}").value for values in (neutral, adversarial)]
+        shares = [mean(values, f"{method}|{TRAIT}").value for values in (neutral, adversarial)]
         left = ratio(neutral, adversarial, method)
         yield Verdict(
             claim=f"{method}: directional accuracy that is retained",
@@ -246,14 +225,25 @@ def _verdicts(right: Mapping[tuple[str, str], FloatArray]) -> Iterator[Verdict]:
         )
 
 
-def _summary_table(
-    right: Mapping[tuple[str, str], FloatArray], gaps: Mapping[tuple[str, str], FloatArray]
-) -> Table:
+def _recall_verdicts(right: Cells) -> Iterator[Verdict]:
+    """Yield what is left in the memories themselves; the other method's know no traits."""
+    method = METHODS[0]
+    neutral, adversarial = (right[method, framing] for framing in FRAMINGS)
+    left = ratio(neutral, adversarial, f"{method}|recalled")
+    yield Verdict(
+        claim=f"{method}: the same of the labels of what was recalled",
+        found=f"{left.words()} ({adversarial.mean():.3f} of {neutral.mean():.3f})",
+        target="as it is",
+        reached=None,
+    )
+
+
+def _summary_table(name: str, title: str, right: Cells, gaps: Cells) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for method, framing in product(METHODS, FRAMINGS):
         values = right[method, framing]
-        share = _mean(values, f"{method}|{framing}|direction")
-        gap = _mean(gaps[method, framing], f"{method}|{framing}|gap")
+        share = mean(values, f"{method}|{framing}|direction")
+        gap = mean(gaps[method, framing], f"{method}|{framing}|gap")
         ties = int((values == 0.5).sum())  # noqa: PLR2004 - a half is what `direction` gives a tie
         rows.append(
             (
@@ -262,8 +252,8 @@ def _summary_table(
             )
         )
     return Table(
-        name="directions",
-        title="Is the profile high in neuroticism the more negative one?",
+        name=name,
+        title=title,
         columns=(
             *("method", "framing", "pairs", "without a reply", "ties"),
             *("right", "low", "high", "valence, low less high", "gap low", "gap high"),
@@ -272,9 +262,7 @@ def _summary_table(
     )
 
 
-def _retention_table(
-    right: Mapping[tuple[str, str], FloatArray], gaps: Mapping[tuple[str, str], FloatArray]
-) -> Table:
+def _retention_table(right: Cells, gaps: Cells) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for method in METHODS:
         for what, values in (("directional accuracy", right), ("valence gap", gaps)):

@@ -54,7 +54,7 @@ class Size:
 
 
 FULL: Final = Size(people=50, pairs=12, seeds=(0, 1, 2, 3, 4))
-QUICK: Final = Size(people=8, pairs=3, seeds=(0,))
+QUICK: Final = Size(people=6, pairs=2, seeds=(0,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
