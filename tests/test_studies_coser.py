@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from local_model import local_server
 
 from simulation.encoders import EncoderSpec, load
 from simulation.errors import UsageError
@@ -414,5 +415,39 @@ def test_the_whole_study_runs_by_rule_and_comes_out_the_same_twice(
 
 def test_a_short_form_acts_two_scenes_of_six_messages(tiny: Path, tmp_path: Path) -> None:
     coser.run(tmp_path / "out", quick=True, data=tiny)
+    with (tmp_path / "out" / "scenes.csv").open(encoding="utf-8") as file:
+        assert [int(row["messages"]) for row in csv.DictReader(file)] == [6, 6]
+
+
+def test_without_a_readable_judgement_a_score_is_missing_and_told(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "by_rule", lambda _: "I liked it.")
+    text = coser.run(tmp_path / "out", quick=True, data=tiny)
+    assert text.count("no judgement could be read") == 5
+    with (tmp_path / "out" / "summary.csv").open(encoding="utf-8") as file:
+        assert [row["measure"] for row in csv.DictReader(file)] == ["BLEU", "ROUGE-L"]
+
+
+def test_the_rule_judge_finds_repetition_and_what_is_far_from_the_book() -> None:
+    acted = "Ines: The tide turns.\n\nInes: The tide turns.\n\nOtto: Bananas dance on Mars today."
+    request = Request(
+        id="x", messages=(("user", "?"),), material=(acted, "Ines: The tide turns. Otto: Yes.")
+    )
+    found = judging.flaws_in(judging.by_rule(request))
+    assert found is not None
+    assert [flaw.severity for flaw in found] == [2, 1]
+
+
+@pytest.mark.local_model
+def test_a_real_model_acts_and_judges_a_tiny_set(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "TOKENS", 40)
+    with local_server(context=16_384) as url:
+        models = Models.parse(model="openai:smollm2", base_url=f"{url}/v1", max_tokens=12)
+        coser.run(tmp_path / "out", quick=True, data=tiny, models=models)
+    lines = (tmp_path / "out" / "calls.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 2 * (6 + 5 + 4)
     with (tmp_path / "out" / "scenes.csv").open(encoding="utf-8") as file:
         assert [int(row["messages"]) for row in csv.DictReader(file)] == [6, 6]

@@ -39,11 +39,11 @@ class World:
 
 
 WORLDS: Final = (
-    World(name="about 40 %", per_dialogue=1, count=250),
+    World(name="about 40 %", per_dialogue=1, count=300),
     World(name="redundant", per_dialogue=5, count=500, every=2),
 )
-"""The first was chosen by the size of the memories alone, before any answer was looked at: one
-observation in each of 250 dialogues makes ours about 40 % of all. The second is that of `dam`."""
+"""The first was chosen by the size of the memories alone: one observation in each of 300 dialogues
+makes ours 40 % of all on average over the seeds. The second is that of `dam`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
