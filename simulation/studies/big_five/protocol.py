@@ -76,7 +76,7 @@ class Way:
     streams, ogm_streams: `PAIRED` or `OWN`.  felt: average the affect as each person feels it.
     ogm_candidates: how many best scores OGM draws from; None for the complete store.
     candidates: how many the recall draws from.  heat: factor of the temperature.
-    alpha: weight of the similarity to the prompt.
+    alpha: weight of the similarity to the prompt.  beta_x: how far N raises the weight of affect.
     """
 
     streams: str = PAIRED
@@ -86,6 +86,7 @@ class Way:
     candidates: int = 12
     heat: float = 1.0
     alpha: float = 1.0
+    beta_x: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -127,7 +128,7 @@ class Group:
     def minds(self, spec: PersMem, candidates: int | None) -> Minds:
         """Return their minds. candidates: None for the complete store."""
         count = len(self.bank.items) if candidates is None else candidates
-        passive = Passive(alpha=self.way.alpha, candidates=count)
+        passive = Passive(alpha=self.way.alpha, beta_x=self.way.beta_x, candidates=count)
         spec = spec.model_copy(update={"passive": passive})
         minds = recalling.Minds(self.bank, KIND, self.people.traits, spec, seed=self.seed)
         if self.way.heat != 1.0:

@@ -105,6 +105,7 @@ SENSITIVE: Final = (
     ("from all memories", FULL, Way(candidates=320)),
     *((f"temperature x {x:g}", FULL, Way(heat=x)) for x in (0.25, 0.5, 2.0, 4.0)),
     *((f"similarity x {x:g}", FULL, Way(alpha=x)) for x in (0.0, 0.5, 2.0)),
+    ("N does not raise the weight of affect", FULL, Way(beta_x=0.0)),
 )
 FEW_SAMPLES: Final = 5
 WIDTHS: Final = (6, 12, 24, 61, 320)  # 61 of 320 are 12 of the 63 that the map was fitted on
@@ -150,6 +151,7 @@ class Telling:
 
 
 TOLD, EIGHTEEN = "two memories", "eighteen memories"
+UNWEIGHTED: Final = f"{EIGHTEEN}, N does not raise the weight of affect"
 
 
 def tellings(
@@ -165,12 +167,20 @@ def tellings(
     return [*found, _telling(HUMAN.name, EIGHTEEN, many)]
 
 
-def tellings_by_width(
+def other_tellings(
     bank: Bank, seeds: Sequence[int], scored: Scored | None, *, count: int
 ) -> list[Telling]:
-    """Return two memories each with human gains, drawn from more or fewer of the best scores."""
+    """Return what many people with human gains recall with other constants.
+
+    Eighteen memories, as told and where N does not raise the weight of affect; and two memories
+    from more or fewer of the best scores.
+    """
     groups = _tellers(bank, seeds[:FEW_SAMPLES], scored, count)
     found = []
+    for name, weight in ((EIGHTEEN, 0.5), (UNWEIGHTED, 0.0)):
+        ways = [replace(group, way=replace(group.way, beta_x=weight)) for group in groups]
+        many = [(group.people, protocol.measure(group, HUMAN)) for group in ways]
+        found.append(_telling(HUMAN.name, name, many))
     for k in WIDTHS:
         ways = [replace(group, way=replace(group.way, candidates=k)) for group in groups]
         told = [(group.people, two_memories(group, HUMAN)) for group in ways]

@@ -11,7 +11,7 @@ import numpy as np
 from simulation.personality.figures import FIGURES
 from simulation.studies.big_five import linking
 from simulation.studies.big_five.profiles import KIND, TRAITS
-from simulation.studies.big_five.protocol import CONDITIONS, FULL, MEASURES, PROMPTS
+from simulation.studies.big_five.protocol import CONDITIONS, FULL, MEASURES, NO_TRAIT, PROMPTS
 from simulation.studies.big_five.replicates import EIGHTEEN, links
 from simulation.studies.intervals import Interval, bootstrap
 from simulation.studies.tables import Table
@@ -60,20 +60,15 @@ def told(values: FloatArray, purpose: str, digits: int = 3) -> str:
 
 def correlation_table(found: Mapping[str, Links]) -> Table:
     """Return all correlations of the conditions."""
-    rows = []
-    for condition, one in found.items():
+    rows: list[tuple[str | float, ...]] = []
+    for condition in sorted(
+        CONDITIONS, key=lambda one: one is NO_TRAIT
+    ):  # it has the least to tell
+        one = found[condition.name]
         for measure in MEASURES:
             for i, trait in enumerate(TRAITS):
-                alone = one.of(measure, i)
-                if np.isnan(alone).any():
-                    cells: tuple[str | float, ...] = ("undefined",) * 7
-                else:
-                    mean = mean_of(alone, f"{condition} {measure} {trait}")
-                    held = one.of(measure, i, held=True)
-                    cells = (mean.value, mean.low, mean.high, *_range(alone))
-                    cells = (*cells, float(held.mean()), " to ".join(map(_three, _range(held))))
-                theirs = THEIRS.get((condition, measure, trait), "")
-                rows.append((condition, measure, trait, *cells, theirs))
+                named = (condition.name, measure, trait)
+                rows.append((*named, *_linked(one, measure, i, named), THEIRS.get(named, "")))
     return Table(
         name="correlations",
         title="Traits and what is recalled: mean Pearson correlation over samples of 50",
@@ -92,6 +87,18 @@ def correlation_table(found: Mapping[str, Links]) -> Table:
         ),
         rows=tuple(rows),
     )
+
+
+def _linked(
+    links: Links, measure: str, trait: int, named: tuple[str, ...]
+) -> tuple[str | float, ...]:
+    """Return a correlation's mean, interval and range, and those with the other traits held."""
+    alone, held = links.of(measure, trait), links.of(measure, trait, held=True)
+    if np.isnan(alone).any():
+        return ("undefined",) * 7
+    mean = mean_of(alone, " ".join(named))
+    others = " to ".join(map(_three, _range(held)))
+    return mean.value, mean.low, mean.high, *_range(alone), float(held.mean()), others
 
 
 def sample_table(done: Sequence[Replicate]) -> Table:
@@ -254,13 +261,10 @@ def people_table(
     for one in found:
         for measure in ("valence", "overgeneral", *(("ogm",) if one.by == EIGHTEEN else ())):
             for i, trait in enumerate(TRAITS):
-                values = one.links.of(measure, i)
-                mean = mean_of(values, f"{one.condition} {one.by} {measure} {trait}")
-                held = float(one.links.of(measure, i, held=True).mean())
+                named = (one.condition, one.by, measure, trait)
                 spread = float(one.spreads[:, MEASURES.index(measure)].mean())
-                cells = (mean.value, mean.low, mean.high, *_range(values), held, spread)
                 known = figures.get((measure, trait), "")
-                rows.append((one.condition, one.by, measure, trait, *cells, known))
+                rows.append((*named, *_linked(one.links, measure, i, named), spread, known))
     return Table(
         name=name,
         title=title,
@@ -275,6 +279,7 @@ def people_table(
             "least sample",
             "highest sample",
             "r, other traits held",
+            "its samples",
             "sd of the recalled",
             "real people",
         ),
