@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulation.personality import maps
 from simulation.studies import corpus, recalling
-from simulation.studies.attachment_direction import protocol, report
+from simulation.studies.attachment_direction import charts, protocol, report
 from simulation.studies.attachment_direction.directions import QUICK, Directions, Size, measure
 from simulation.studies.output import Findings, publish
 from simulation.studies.verdict import Verdict
@@ -35,8 +35,11 @@ ABOUT: Final = (
 )
 
 
-def run(folder: Path, *, quick: bool, data: Path | None = None) -> str:  # noqa: ARG001 - as all studies
-    """Make the study, write it into a new folder and return what to print."""
+def run(folder: Path, *, quick: bool, data: None = None) -> str:  # noqa: ARG001 - as all studies
+    """Make the study, write it into a new folder and return what to print.
+
+    data: there are none; all studies are called alike.
+    """
     return publish(make(QUICK) if quick else make(Size()), folder, quick=quick)
 
 
@@ -59,7 +62,7 @@ def make(size: Size, encoder: Encoder | None = None) -> Findings:
         about=ABOUT,
         verdicts=tuple(_verdicts(found, elsewhere)),
         tables=report.tables(found, elsewhere, banks[protocol.STORE]),
-        pictures=report.pictures(found),
+        pictures=charts.pictures(found),
         seeds=size.seeds,
         configuration=_configuration(size, banks, found),
         data=corpus.digests(),
