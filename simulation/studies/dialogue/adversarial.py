@@ -21,6 +21,7 @@ from simulation.mind.affect import NEUTRAL_STATE
 from simulation.studies import corpus, recalling
 from simulation.studies.dialogue import norms, profiles, rounds, rules, words
 from simulation.studies.dialogue.direction import direction, mean, ratio, valence_gap
+from simulation.studies.intervals import spread
 from simulation.studies.output import Findings, publish, sha256_of
 from simulation.studies.plots import bars
 from simulation.studies.speaking import FILE, Models, voices
@@ -199,7 +200,7 @@ def _findings(
         "high one sounds more negative; retention is its share when only good things may be "
         "said, divided by its share otherwise. Intervals draw whole pairs. With so few pairs all "
         "of it is descriptive.",
-        verdicts=(*_verdicts(right), *_recall_verdicts(recall[0])),
+        verdicts=(*_verdicts(right, said), *_recall_verdicts(recall[0])),
         tables=(summary, _retention_table(right, gaps), labels, _dialogue_table(found)),
         pictures=dict(_pictures(summary)),
         seeds=tuple(one.seed for one in found),
@@ -211,18 +212,29 @@ def _findings(
     )
 
 
-def _verdicts(right: Cells) -> Iterator[Verdict]:
+def _verdicts(right: Cells, said: Sequence[Cells]) -> Iterator[Verdict]:
     for method in METHODS:
         neutral, adversarial = (right[method, framing] for framing in FRAMINGS)
         shares = [mean(values, f"{method}|{TRAIT}").value for values in (neutral, adversarial)]
         left = ratio(neutral, adversarial, method)
         yield Verdict(
             claim=f"{method}: directional accuracy that is retained",
-            found=f"{left.words()} ({shares[1]:.3f} of {shares[0]:.3f})",
+            found=f"{left.words()} ({shares[1]:.3f} of {shares[0]:.3f}{_by_seed(said, method)})",
             target="as it is",
             reached=None,
             theirs=f"{THEIRS[method]:.2f}",
         )
+
+
+def _by_seed(said: Sequence[Cells], method: str) -> str:
+    """Return how the two shares spread over seeds, where there are several."""
+    if len(said) == 1:
+        return ""
+    shares = (
+        spread([mean(direction(each[method, framing]), "seed").value for each in said])
+        for framing in reversed(FRAMINGS)
+    )
+    return f"; by seed {' of '.join(shares)}"
 
 
 def _recall_verdicts(right: Cells) -> Iterator[Verdict]:

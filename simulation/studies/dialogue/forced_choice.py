@@ -20,7 +20,7 @@ from simulation.mind.traits import BIG_FIVE_TRAITS
 from simulation.studies import corpus, recalling
 from simulation.studies.dialogue import judging, profiles, rounds, rules, words
 from simulation.studies.dialogue.rounds import CONDITIONS
-from simulation.studies.intervals import Interval, bootstrap
+from simulation.studies.intervals import Interval, bootstrap, spread
 from simulation.studies.output import Findings, publish
 from simulation.studies.plots import bars
 from simulation.studies.speaking import FILE, Models, voices
@@ -171,7 +171,7 @@ def _findings(asked: Voices, bank: Bank, size: Size, found: Sequence[Repetition]
         "neither A nor B is invalid: it is counted, and left out of the share. Intervals draw "
         "whole pairs; one profile stands in pairs of several traits, which they do not see.",
         verdicts=tuple(_verdicts(found)),
-        tables=(table, _difference_table(found), _profile_table(found)),
+        tables=(table, _difference_table(found), _seed_table(found), _profile_table(found)),
         pictures=dict(_pictures(table)),
         seeds=tuple(one.seed for one in found),
         configuration=_configuration(size),
@@ -193,11 +193,18 @@ def _verdicts(found: Sequence[Repetition]) -> Iterator[Verdict]:
         share = accuracy(pairs, f"{condition}|{ALL}")
         yield Verdict(
             claim=f"{condition}: the judge finds who has more of the trait",
-            found=f"{share.words()} of {chose} choices; {calls - chose} of {calls} invalid",
+            found=f"{share.words()} of {chose} choices; {calls - chose} of {calls} invalid"
+            f"{_by_seed(found, condition)}",
             target="as it is",
             reached=None,
             theirs=f"{theirs / 100:.3f}",
         )
+
+
+def _by_seed(found: Sequence[Repetition], condition: str) -> str:
+    """Return the spread over seeds, where there are several."""
+    shares = [_share(counts([one], condition)) for one in found]
+    return f"; by seed {spread(shares)}" if len(shares) > 1 else ""
 
 
 def _accuracy_table(found: Sequence[Repetition]) -> Table:
@@ -244,6 +251,19 @@ def _difference_table(found: Sequence[Repetition]) -> Table:
         name="differences",
         title="The full system less each control",
         columns=("control", "difference", "low", "high", "theirs"),
+        rows=tuple(rows),
+    )
+
+
+def _seed_table(found: Sequence[Repetition]) -> Table:
+    rows = [
+        (one.seed, *(_share(counts([one], condition)) for condition in CONDITIONS))
+        for one in found
+    ]
+    return Table(
+        name="seeds",
+        title="Right choices of each seed",
+        columns=("seed", *CONDITIONS),
         rows=tuple(rows),
     )
 

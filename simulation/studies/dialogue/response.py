@@ -226,13 +226,13 @@ def _verdicts(judged: Sequence[Judgement]) -> Iterator[Verdict]:
         ("ten replies together", [one for one in judged if not one.turn], ""),
     ):
         chose = [one for one in kept if one.said]
-        right = sum(one.said == one.profile for one in chose)
+        right = _right(chose)
         share = f"{right}/{len(chose)}"
         if chose:
             share += f" = {wilson(right, len(chose)).words()}"
         yield Verdict(
             claim=f"{what}: the judge guesses the attachment",
-            found=f"{share}; {len(kept) - len(chose)} of {len(kept)} invalid",
+            found=f"{share}; {len(kept) - len(chose)} of {len(kept)} invalid{_by_seed(chose)}",
             target="as it is",
             reached=None,
             theirs=theirs,
@@ -246,6 +246,21 @@ def _verdicts(judged: Sequence[Judgement]) -> Iterator[Verdict]:
             reached=None,
             theirs=f"{THEIRS[profile]:.1f}",
         )
+
+
+def _right(chose: Sequence[Judgement]) -> int:
+    return sum(one.said == one.profile for one in chose)
+
+
+def _by_seed(chose: Sequence[Judgement]) -> str:
+    """Return the spread of right guesses over seeds, where there are several."""
+    each = [
+        [one for one in chose if one.seed == seed]
+        for seed in dict.fromkeys(one.seed for one in chose)
+    ]
+    if len(each) < 2:  # noqa: PLR2004 - one seed has no spread
+        return ""
+    return f"; by seed {spread([_right(part) / len(part) for part in each])}"
 
 
 def _negativity(judged: Sequence[Judgement], profile: str, *, together: bool) -> list[int]:
