@@ -230,6 +230,14 @@ def test_the_conversations_of_a_book_are_taken_from_its_file(tmp_path: Path) -> 
     assert [file.name for file in found.files] == ["test_set.json", "The Harbour.json"]
 
 
+def test_a_book_of_any_name_is_no_path(tmp_path: Path) -> None:
+    odd = [item(i, book=name) for i, name in enumerate(("../x", "a/b", "b" * 999, "c\0d"))]
+    written(tmp_path / "data" / "test" / "test_set.json", odd)
+    written(tmp_path / "data" / "x.json", "no book")
+    (tmp_path / "data" / "final").mkdir()
+    assert len(reading.read(tmp_path / "data").files) == 1
+
+
 def test_who_may_speak_is_who_speaks_where_nothing_else_is_said(tmp_path: Path) -> None:
     bare = {
         key: value

@@ -119,13 +119,13 @@ def _books(
 ) -> tuple[dict[str, tuple[Conversation, ...]], list[Path]]:
     """Return the conversations of books: those of the test set, and of files where there are."""
     books: dict[str, dict[tuple[int, int], Conversation]] = {}
+    there = {} if folder is None else {f.stem: f for f in (folder / BOOKS).glob("*.json")}
     files = []
     for name in dict.fromkeys(each.book for each in found):
         books[name] = {}
-        file = None if folder is None else folder / BOOKS / f"{name}.json"
-        if file is not None and file.is_file():
-            files.append(file)
-            books[name] |= {each.place: each for each in _book(file)}
+        if name in there:
+            files.append(there[name])
+            books[name] |= {each.place: each for each in _book(there[name])}
     for each in found:
         books[each.book][each.reference.place] = each.reference
     ordered = {name: tuple(held[p] for p in sorted(held)) for name, held in books.items()}
