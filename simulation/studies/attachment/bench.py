@@ -37,7 +37,7 @@ class Sizes:
 
 
 WHOLE = Sizes()
-QUICK = Sizes(replicates=6, seeds=(0, 1), permutations=199)
+QUICK = Sizes(replicates=3, seeds=(0, 1), permutations=199)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from simulation.rng import Streams, stream_keys
 from simulation.scenario.persmem import PersMem
-from simulation.studies.attachment import classifier, controls, traces
+from simulation.studies.attachment import classifier, controls, protocol, traces
 from simulation.studies.attachment.features import READINGS, embeddings, features
 from simulation.studies.tables import Table
 
@@ -33,6 +33,7 @@ TEXT_RIDGES: Final = (classifier.CENTROID, 100.0, 10000.0)
 STRENGTHS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 HALVINGS: Final = 5
 REPLICATES: Final = 20
+_DIGITS = 9  # beyond them means of the same counts may differ
 
 FULL: Final = "PersMem"
 TEXT: Final = "text embeddings"
@@ -86,10 +87,32 @@ def table(found: list[Choice]) -> Table:
     )
 
 
+def by_rule(found: list[Choice]) -> dict[str, object]:
+    """Return what the rules of `protocol` choose, by the names of its constants."""
+    enough = (
+        size
+        for size in SIZES
+        if best(found, system=FULL, reading=READINGS[0], size=size).mean >= protocol.SOURCE["full"]
+    )
+    size = next(enough, SIZES[-1])
+    strongest = best(found, system=LINEAR)
+    matched = best(found, system=LINEAR, strength=protocol.MATCHED[0])
+    chosen = {
+        "SIZE": size,
+        "RIDGE": best(found, system=FULL, reading=READINGS[0], size=size).ridge,
+        "OTHER_RIDGE": best(found, system=FULL, reading=READINGS[1], size=size).ridge,
+        "MATCHED": (matched.strength, matched.ridge),
+        "STRONGEST": (strongest.strength, strongest.ridge),
+    }
+    if any(choice.system == TEXT for choice in found):
+        chosen["TEXT_RIDGE"] = best(found, system=TEXT).ridge
+    return chosen
+
+
 def best(found: list[Choice], **wanted: object) -> Choice:
     """Return the most accurate of the settings with some values; of equals the first."""
     fitting = [c for c in found if all(getattr(c, k) == v for k, v in wanted.items())]
-    return max(fitting, key=lambda choice: choice.mean)
+    return max(fitting, key=lambda choice: round(choice.mean, _DIGITS))
 
 
 def _ends(values: tuple[float, ...]) -> tuple[float, float]:

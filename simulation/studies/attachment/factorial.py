@@ -316,7 +316,7 @@ def label_table(
 def direction_table(benches: Mapping[str, Bench]) -> Table:
     """Return what each profile finds, told by the first reader whoever labelled for retrieval."""
     reader = benches[annotators.FIRST].test.corpus
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name, here in benches.items():
         trace = traces.remember(
             here.test, PersMem(), seed=here.sizes.seeds[0], replicates=here.replicates()
@@ -324,8 +324,9 @@ def direction_table(benches: Mapping[str, Bench]) -> Table:
         for profile, found, fired in zip(PROFILES, trace.found, trace.redirected, strict=True):
             places = found[found >= 0]
             redirections = float(fired.sum() / (found.shape[0] * found.shape[1]))
-            told = (reader.affect[places, 0], reader.overgeneral[places])
-            rows.append((name, profile, *(float(t.mean()) for t in told), redirections))
+            valence = float(reader.affect[places, 0].mean())
+            overgeneral = float(reader.overgeneral[places].mean())
+            rows.append((name, profile, valence, overgeneral, redirections))
     return Table(
         name="direction",
         title="What a search finds by whose labels retrieval uses, told by the first reader's "

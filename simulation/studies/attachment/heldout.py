@@ -96,7 +96,7 @@ def study(*, quick: bool) -> Findings:
         name=NAME,
         title="is a profile told from what it recalls?",
         about=ABOUT,
-        verdicts=tuple(verdicts(by_name)),
+        verdicts=(*verdicts(by_name), *([] if quick else [_chosen(chosen)])),
         tables=(
             accuracy_table([*own, *frozen]),
             seed_table([*own, *frozen], here.sizes.seeds),
@@ -180,6 +180,16 @@ def _beside(found: Mapping[str, Measured]) -> Iterator[Verdict]:
         yield _told(f"full system, {name}", found[name].answers)
     for name in (FULL, NEUTRAL, OFF):
         yield _told(f"passive retrieval read, too: {name}", found[WIDE + name].answers)
+
+
+def _chosen(found: list[choosing.Choice]) -> Verdict:
+    ruled = choosing.by_rule(found)
+    return Verdict(
+        claim="the settings are those that validated best on development",
+        found=", ".join(f"{name.lower()} {value}" for name, value in ruled.items()),
+        target="as committed before the test split was measured",
+        reached=all(getattr(protocol, name) == value for name, value in ruled.items()),
+    )
 
 
 def _told(claim: str, answers: Answers) -> Verdict:
