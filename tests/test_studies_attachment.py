@@ -359,6 +359,39 @@ def test_the_rule_takes_the_fewest_cues_that_suffice_and_the_best_classifier() -
     assert choosing.by_rule([*found, text])["TEXT_RIDGE"] == 100.0
 
 
+def test_text_embeddings_are_validated_like_the_rest(
+    development: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "REPLICATES", 1)
+    monkeypatch.setattr(choosing, "TEXT_RIDGES", (classifier.CENTROID, 10000.0))
+    found = list(choosing._text(list(choosing._pairs(development, 0))))
+    assert [(c.system, c.ridge, len(c.accuracies)) for c in found] == [
+        (choosing.TEXT, 0.0, 2),
+        (choosing.TEXT, 10000.0, 2),
+    ]
+    assert choosing.table(found).rows[0][5] == found[0].mean
+
+
+def test_settings_that_did_not_validate_best_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "by_rule", lambda _: {"SIZE": 1, "RIDGE": 3.0})
+    assert heldout._chosen([]).reached is False
+    monkeypatch.setattr(choosing, "by_rule", lambda _: {"SIZE": 1, "RIDGE": 100.0})
+    assert heldout._chosen([]).reached is True
+
+
+@pytest.mark.parametrize(("large", "reached"), [((2, 3), True), ((0, 3), False)])
+def test_which_effects_are_largest_is_judged(large: tuple[int, int], reached: bool) -> None:  # noqa: FBT001 - a case
+    cells = {}
+    for setting in product((True, False), repeat=4):
+        predicted = always_right(1, 10)
+        predicted[0].flat[: 40 - 12 * sum(setting[switch] for switch in large)] = -1
+        cells[setting] = answers(predicted)
+    made = factorial.Grid(labels="x", reading="search", special=True, cells=cells)
+    assert factorial._largest(made).reached is reached
+    assert factorial._reported(made).reached is None
+    assert len(factorial.effect_table([made]).rows) == 4
+
+
 def test_a_method_is_fitted_on_development_and_measured_on_the_test_split() -> None:
     sizes = bench.Sizes(replicates=2, seeds=(5,), permutations=19)
     here = bench.bench(sizes)

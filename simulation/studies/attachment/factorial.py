@@ -60,11 +60,6 @@ class Grid:
     cells: Cells
 
     @property
-    def name(self) -> str:
-        """What tells it from the others."""
-        return f"{self.labels}; {self.reading}; S {_on(self.special)}"
-
-    @property
     def effects(self) -> list[Interval]:
         """Main effects of A, R, P and G."""
         return scoring.main_effects(self.cells)

@@ -164,6 +164,7 @@ def verdicts(found: Mapping[str, Measured]) -> Iterator[Verdict]:
     yield _gap("text embeddings only: lower than full", full, found[TEXT].answers, "0.250")
     for name in (MATCHED, STRONGEST):
         yield _gap(f"{name}: lower than full", full, found[name].answers, "0.300")
+    yield from (_near_chance(name, found[name]) for name in (TEXT, MATCHED, STRONGEST))
     for name in (*BLIND.values(), NO_TRAIT):
         answers = found[name].answers
         yield Verdict(
@@ -180,6 +181,16 @@ def _beside(found: Mapping[str, Measured]) -> Iterator[Verdict]:
         yield _told(f"full system, {name}", found[name].answers)
     for name in (FULL, NEUTRAL, OFF):
         yield _told(f"passive retrieval read, too: {name}", found[WIDE + name].answers)
+
+
+def _near_chance(name: str, one: Measured) -> Verdict:
+    return Verdict(
+        claim=f"{name}: not above chance",
+        found=f"{_words(one.answers)}, p = {one.p:.4f}",
+        target="p above 0.05, as in the source",
+        reached=not scoring.above_chance(one.p),
+        theirs=THEIRS[name],
+    )
 
 
 def _chosen(found: list[choosing.Choice]) -> Verdict:
