@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from local_model import local_server
 
 from simulation import recall
 from simulation.encoders import EncoderSpec, load
@@ -603,6 +604,16 @@ def test_what_was_answered_before_is_answered_again(two: Path, tmp_path: Path) -
     other = write(tmp_path / "x.json", told("three"), told("four"))
     with pytest.raises(UsageError, match='holds no answer about "four"'):
         answers.run(tmp_path / "c", quick=False, data=other, models=again)
+
+
+@pytest.mark.local_model
+def test_a_real_model_is_heard(tmp_path: Path) -> None:
+    data = write(tmp_path / "x.json", *(told(name, qa=[ASKED[0]]) for name in ("one", "two")))
+    with local_server() as url:
+        models = Models.parse(model="openai:smollm2", base_url=f"{url}/v1")
+        answers.run(tmp_path / "a", quick=True, data=data, models=models)
+    assert all(row["answer"] for row in rows(tmp_path / "a", "questions"))
+    assert "openai:smollm2" in (tmp_path / "a" / "report.md").read_text("utf-8")
 
 
 @needs_data

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulation.studies.intervals import bootstrap
 from simulation.studies.locomo.comparing import AGENTS, OURS, PERSMEM, mean
-from simulation.studies.locomo.conversations import CATEGORIES
+from simulation.studies.locomo.conversations import ADVERSARIAL, CATEGORIES
 from simulation.studies.tables import Table
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def _summary(answered: Answered) -> Table:
             values, mean, clusters=answered.conversation, purpose=f"F1 of {method}"
         )
         whole = answered.recall[method] == 1.0
+        answerable = answered.category != ADVERSARIAL
         rows.append(
             (
                 method,
@@ -40,6 +41,7 @@ def _summary(answered: Answered) -> Table:
                 interval.value,
                 interval.low,
                 interval.high,
+                _mean(values[answerable]),
                 int(whole.sum()),
                 _mean(values[whole]),
                 _mean(values[~whole]),
@@ -55,6 +57,7 @@ def _summary(answered: Answered) -> Table:
             "F1",
             "low",
             "high",
+            "F1, all but adversarial",
             "all evidence found",
             "F1 of these",
             "F1 of the others",

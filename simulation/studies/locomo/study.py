@@ -53,11 +53,6 @@ class Split:
     tuning: tuple[int, ...]
     test: tuple[int, ...]
 
-    @property
-    def everything(self) -> tuple[int, ...]:
-        """All of them, in the order of the file."""
-        return tuple(sorted((*self.tuning, *self.test)))
-
 
 def run(folder: Path, *, quick: bool, data: Path | None) -> str:
     """Make the study, write it into a new folder and return what to print.
