@@ -18,9 +18,9 @@ from simulation.studies.networks.panel import ROUNDS, others_mean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.studies.networks.panel import BoolArray, FloatArray, Panel
+    from simulation.studies.networks.panel import BoolArray, FloatArray, IntArray, Panel
 
-CONFIDENCES: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
+CONFIDENCES: Final = tuple(round(0.1 * i, 1) for i in range(1, 11))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,7 +61,7 @@ def baselines(fitting: Panel, *, ridge: float) -> tuple[Baseline, ...]:
         ),
         Baseline(
             name="bounded confidence",
-            constants=f"weight {bounds[bound]:.3f} a round, bound {bound:.2f}",
+            constants=f"weight {bounds[bound]:.3f} a round, bound {bound:.1f}",
             predict=lambda p: _rounds(p, bounds[bound], bound),
         ),
     )
@@ -103,17 +103,28 @@ def _rounds(panel: Panel, weight: float, confidence: float) -> FloatArray:
 
 
 def _near_gap(now: FloatArray, panel: Panel, confidence: float) -> FloatArray:
+    """Return how far the mean of the others within reach is, (N,); 0 without any."""
     if confidence >= 1.0:
         return others_mean(now, panel.group) - now
-    gap = np.zeros(len(panel))
-    for group in np.unique(panel.group).tolist():
-        rows = np.flatnonzero(panel.group == group)
-        values = now[rows]
-        near: BoolArray = opinion.near(values[:, None], values[None, :], confidence=confidence)
-        near = near & ~np.eye(len(rows), dtype=bool)
-        total = (near * (values[None, :] - values[:, None])).sum(axis=1)
-        gap[rows] = total / np.maximum(1, near.sum(axis=1))
-    return gap
+    members = _members(panel)
+    values = np.append(now, np.nan)[members]  # (G, M)
+    gap = values[:, None, :] - values[:, :, None]
+    heard: BoolArray = opinion.near(values[:, :, None], values[:, None, :], confidence=confidence)
+    heard = heard & ~np.eye(members.shape[1], dtype=bool)
+    mean = np.where(heard, gap, 0.0).sum(axis=2) / np.maximum(1, heard.sum(axis=2))
+    found = np.zeros(len(panel) + 1)
+    found[members] = mean
+    return found[:-1]
+
+
+def _members(panel: Panel) -> IntArray:
+    """Return the rows of each group, (G, M), filled up with -1."""
+    order = np.argsort(panel.group, kind="stable")
+    _, start, size = np.unique(panel.group[order], return_index=True, return_counts=True)
+    found = np.full((len(start), int(size.max())), -1, dtype=np.int64)
+    place = np.arange(len(panel)) - np.repeat(start, size)
+    found[np.repeat(np.arange(len(start)), size), place] = order
+    return found
 
 
 def _best_within(panel: Panel, confidence: float) -> float:

@@ -68,7 +68,7 @@ class Effort:
     seeds: Sequence[int] = SEEDS
 
 
-QUICK: Final = Effort(turns=2, trials=40, seeds=SEEDS[:10])
+QUICK: Final = Effort(turns=2, trials=25, seeds=SEEDS[:8])
 
 
 def fit(panel: Panel, *, claims: str = "learned", effort: Effort | None = None) -> Fitted:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SEEDS_AVERAGED: Final = 20
 CALIBRATION_BINS: Final = 5
+ROUNDING: Final = 1e-9  # smaller gaps are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,8 @@ def shape_of(panel: Panel, rounds: FloatArray) -> Shape:
     peers = others_mean(panel.first, panel.group)[kept]
     first, last = rounds[0][:, kept], rounds[-1][:, kept]
     moved = last != first
-    toward = moved & (np.sign(last - first) == np.sign(peers - first))
+    gap = np.where(np.abs(peers - first) < ROUNDING, 0.0, peers - first)
+    toward = moved & (np.sign(last - first) == np.sign(gap))
     share = toward.sum(axis=1) / np.maximum(1, moved.sum(axis=1))
     return Shape(
         unchanged=float(1.0 - moved.mean()),
@@ -80,11 +82,14 @@ def ratio(predicted: FloatArray, against: FloatArray, panel: Panel, *, purpose: 
     """Return the RMSE of one prediction over that of another, networks resampled."""
     kept = panel.scored
     squares = np.stack([predicted - panel.last, against - panel.last], axis=1)[kept] ** 2
+    of = np.searchsorted(panel.networks, panel.network[kept])
+    # networks are drawn whole, so their sums are all that a draw needs
+    sums = np.stack([np.bincount(of, column) for column in squares.T], axis=1)
 
     def statistic(values: FloatArray) -> float:
-        return float(np.sqrt(values[:, 0].sum() / values[:, 1].sum()))
+        return float(np.sqrt(values[:, 0].sum() / max(1e-12, float(values[:, 1].sum()))))
 
-    return bootstrap(squares, statistic, clusters=panel.network[kept], purpose=purpose)
+    return bootstrap(sums.astype(np.float64), statistic, purpose=purpose)
 
 
 def calibration(predicted: FloatArray, panel: Panel) -> list[tuple[float, float, float, int]]:

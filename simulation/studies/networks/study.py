@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from simulation.encoders import EncoderSpec, load
-from simulation.studies.networks import clinicians, fitting, report, society
+from simulation.studies.networks import clinicians, fitting, society
 from simulation.studies.networks.baselines import baselines
+from simulation.studies.networks.found import ARMS, MAIN, Arm, Clinic, News, ratios_of
 from simulation.studies.networks.measuring import SEEDS_AVERAGED
 from simulation.studies.networks.panel import halves
+from simulation.studies.networks.pictures import pictures
 from simulation.studies.networks.reading import read
-from simulation.studies.networks.report import ARMS, MAIN, Arm, Clinic, News
+from simulation.studies.networks.tables import records, tables
+from simulation.studies.networks.verdicts import verdicts
 from simulation.studies.output import Findings, publish, sha256_of
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 NAME: Final = "networks"
 SEEDS: Final = tuple(range(1, SEEDS_AVERAGED + 1))
 RULE_SEEDS: Final = SEEDS[:5]
-QUICK_SEEDS: Final = SEEDS[:3]
+QUICK_SEEDS: Final = SEEDS[:2]
 QUICK_NETWORKS: Final = 6
 ABOUT: Final = (
     "People stated in three rounds how likely a news item is to be true (Guilbeault, Woolley & "
@@ -96,14 +99,14 @@ def make(*, quick: bool, data: Path | None) -> Findings:
         name=NAME,
         title="belief revision in networks of people",
         about=ABOUT,
-        verdicts=report.verdicts(news, clinic),
-        tables=report.tables(news, clinic, people.binary),
-        pictures=report.pictures(news),
+        verdicts=verdicts(news, clinic),
+        tables=tables(news, clinic, people.binary),
+        pictures=pictures(news),
         seeds=tuple(plan.seeds),
         configuration=_configuration(plan),
         data={path.name: sha256_of(path) for path in people.files},
         encoders=(encoder,),
-        records=report.records(news),
+        records=records(news),
     )
 
 
@@ -114,15 +117,16 @@ def judge(panel: Panel, plan: Plan, encoder: Encoder) -> News:
     arms = {name: _arm(name, fitted_on, test, plan, encoder) for name in ARMS}
     rule = np.stack([society.by_rule(test, seed=s, encoder=encoder) for s in plan.rule_seeds])
     back = _arm(MAIN, test, fitted_on, plan, encoder) if plan.both_ways else None
-    return News(
+    found = News(
         fitted_on=fitted_on,
         test=test,
         arms=arms,
         rule=np.moveaxis(rule, -1, 0),
         baselines=baselines(fitted_on, ridge=fitting.RIDGE),
         back=back,
-        baselines_back=baselines(test, ridge=fitting.RIDGE),
+        baselines_back=baselines(test, ridge=fitting.RIDGE) if plan.both_ways else (),
     )
+    return replace(found, ratios=ratios_of(found))
 
 
 def judge_clinicians(
