@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "NOBODY",
     "ModelRef",
     "Models",
     "Request",
