@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +21,6 @@ from simulation.society import Society
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from simulation.personality.questionnaires import Questionnaire
 
@@ -232,3 +233,14 @@ def test_scored_people_can_be_the_population_of_a_scenario(tmp_path: Path) -> No
     }
     world = Society(small(tmp_path, population=population)).engine.world
     assert world.personality.vectors.tolist() == scored.traits.tolist()
+
+
+def test_the_script_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).resolve().parents[1] / "docs" / "big-five.md"
+    (script,) = re.findall(
+        r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    monkeypatch.chdir(tmp_path)
+    _file(tmp_path, _row(NEW), _row(NEW, EXT1=0)).rename("answers.csv")
+    exec(compile(script, page.name, "exec"), {})  # noqa: S102 - the page's own code
+    assert Path("people.csv").read_text("utf-8") == "id,O,C,E,A,N\nr2,0.5,0.5,0.5,0.5,0.5\n"

@@ -259,7 +259,11 @@ def people_table(
     """Return the correlations of many people's recall beside those of real people."""
     rows = []
     for one in found:
-        for measure in ("valence", "overgeneral", *(("ogm",) if one.by == EIGHTEEN else ())):
+        for measure in (
+            "valence",
+            "overgeneral",
+            *(("ogm",) if one.by.startswith(EIGHTEEN) else ()),
+        ):
             for i, trait in enumerate(TRAITS):
                 named = (one.condition, one.by, measure, trait)
                 spread = float(one.spreads[:, MEASURES.index(measure)].mean())
