@@ -20,7 +20,13 @@ from simulation.mind.revision import RevisionParameters
 from simulation.rng import Streams, stream_keys
 from simulation.studies.networks import clinicians, fitting, law, run, society, study
 from simulation.studies.networks.baselines import baselines
-from simulation.studies.networks.measuring import calibration, ratio, rmse, shape_of
+from simulation.studies.networks.measuring import (
+    calibration,
+    ratio,
+    rmse,
+    shape_intervals,
+    shape_of,
+)
 from simulation.studies.networks.panel import Panel, halves, others_mean
 from simulation.studies.networks.reading import NEEDED, read
 from simulation.studies.networks.ties import DEGREE, neighbours, neighbours_mean
@@ -392,6 +398,13 @@ def test_shapes_count_what_stays_varies_and_moves_toward_peers(panel: Panel) -> 
     assert found.step_distance(found, 0.05) == 0.0
 
 
+def test_intervals_of_shapes_are_around_the_shapes(panel: Panel) -> None:
+    shape = shape_of(panel, panel.answers.T[:, None, :])
+    for name, one in shape_intervals(panel).items():
+        assert one.value == pytest.approx(getattr(shape, name))
+        assert one.low <= one.value <= one.high
+
+
 def test_a_ratio_of_errors_is_1_against_itself_and_calibration_counts_all(panel: Panel) -> None:
     found = ratio(panel.first, panel.first, panel, purpose="test")
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
@@ -409,6 +422,8 @@ def test_the_clinicians_difference_is_network_minus_control(folder: Path) -> Non
     whole = clinicians.interval(found)
     assert whole.low <= whole.value <= whole.high
     assert whole.value == pytest.approx(made.difference)
+    parts = [(p, p.last) for p in halves(found)]
+    assert clinicians.pooled(parts) == pytest.approx(made.difference)
     assert not clinicians.both_conditions(found, (found.where(found.tied),))
 
 

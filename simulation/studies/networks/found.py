@@ -35,6 +35,8 @@ class Kind:
     told: str
 
 
+OWN: Final = "set on clinicians"
+ELSEWHERE: Final = "set on news items"
 ARMS: Final = {
     "peers": Kind(claims="none", told="their peers' answers alone"),
     MAIN: Kind(
@@ -98,11 +100,16 @@ class News:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Clinic:
-    """What was found about the clinicians."""
+    """What was found about the clinicians.
 
+    whole: all of them.  back: set on the test half and run on the fitting half.
+    """
+
+    whole: Panel
     fitted_on: Panel
     test: Panel
     arms: Mapping[str, Arm]
+    back: Arm | None
 
 
 def named(arm: str) -> str:

@@ -11,11 +11,14 @@ from simulation.studies.intervals import bootstrap
 from simulation.studies.networks.panel import others_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simulation.studies.intervals import Interval
     from simulation.studies.networks.panel import FloatArray, Panel
 
 SEEDS_AVERAGED: Final = 20
 CALIBRATION_BINS: Final = 5
+SHAPE_DRAWS: Final = 1000
 ROUNDING: Final = 1e-9  # smaller gaps are none
 
 
@@ -67,6 +70,31 @@ def shape_of(panel: Panel, rounds: FloatArray) -> Shape:
 def _still(panel: Panel, before: FloatArray, after: FloatArray, step: int) -> float:
     there = ~np.isnan(panel.answers[:, step] + panel.answers[:, step + 1])
     return float((before[:, there] == after[:, there]).mean()) if there.any() else 0.0
+
+
+def shape_intervals(panel: Panel) -> dict[str, Interval]:
+    """Return people's shape with its intervals, networks resampled, by the names of `Shape`."""
+    kept = panel.scored
+    first, last = panel.first[kept], panel.last[kept]
+    peers = others_mean(panel.first, panel.group)[kept]
+    gap = np.where(np.abs(peers - first) < ROUNDING, 0.0, peers - first)
+    toward = (last != first) & (np.sign(last - first) == np.sign(gap))
+    values = np.column_stack([first, last, last != first, toward])
+    counted: dict[str, Callable[[FloatArray], float]] = {
+        "unchanged": lambda v: float(1.0 - v[:, 2].mean()),
+        "variance": lambda v: float(v[:, 1].var() / max(1e-12, float(v[:, 0].var()))),
+        "toward": lambda v: float(v[:, 3].sum() / max(1.0, float(v[:, 2].sum()))),
+    }
+    return {
+        name: bootstrap(
+            values,
+            count,
+            clusters=panel.network[kept],
+            draws=SHAPE_DRAWS,
+            purpose=f"shape {name}",
+        )
+        for name, count in counted.items()
+    }
 
 
 def rmse(predicted: FloatArray, panel: Panel) -> float:

@@ -13,7 +13,16 @@ import numpy as np
 from simulation.encoders import EncoderSpec, load
 from simulation.studies.networks import clinicians, fitting, society
 from simulation.studies.networks.baselines import baselines
-from simulation.studies.networks.found import ARMS, MAIN, Arm, Clinic, News, ratios_of
+from simulation.studies.networks.found import (
+    ARMS,
+    ELSEWHERE,
+    MAIN,
+    OWN,
+    Arm,
+    Clinic,
+    News,
+    ratios_of,
+)
 from simulation.studies.networks.measuring import SEEDS_AVERAGED
 from simulation.studies.networks.panel import halves
 from simulation.studies.networks.pictures import pictures
@@ -139,16 +148,22 @@ def judge_clinicians(
     fitted_on, test = halves(panel)
     if not clinicians.both_conditions(panel, (fitted_on, test)):
         return None
-    arms = {"set on clinicians": fitting.fit(fitted_on, claims="none", effort=plan.effort)}
+    arms = {OWN: fitting.fit(fitted_on, claims="none", effort=plan.effort)}
     if elsewhere is not None:
-        arms["set on news items"] = replace(elsewhere, plausibility=np.zeros(len(panel.claims)))
+        arms[ELSEWHERE] = replace(elsewhere, plausibility=np.zeros(len(panel.claims)))
+    back = None
+    if plan.both_ways:
+        turned = fitting.fit(test, claims="none", effort=plan.effort)
+        back = Arm(fitted=turned, rounds=_runs(fitted_on, turned, plan, encoder))
     return Clinic(
+        whole=panel,
         fitted_on=fitted_on,
         test=test,
         arms={
             name: Arm(fitted=fitted, rounds=_runs(test, fitted, plan, encoder))
             for name, fitted in arms.items()
         },
+        back=back,
     )
 
 

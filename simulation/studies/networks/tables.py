@@ -229,6 +229,10 @@ def _clinicians(clinic: Clinic) -> Table:
     rows: list[tuple[Cell, ...]] = []
     who = [("people, fitting half", clinic.fitted_on, [clinic.fitted_on.answers.T])]
     who.append(("people, test half", clinic.test, [clinic.test.answers.T]))
+    if clinic.back is not None:
+        who.append(
+            ("personas, fitting half as set on the other", clinic.fitted_on, clinic.back.runs())
+        )
     who += [(f"personas, {name}", clinic.test, arm.runs()) for name, arm in clinic.arms.items()]
     for name, panel, seeds in who:
         found = [clinicians.difference(panel, rounds) for rounds in seeds]

@@ -9,13 +9,14 @@ import numpy as np
 from simulation.studies.intervals import spread
 from simulation.studies.networks import clinicians
 from simulation.studies.networks.fitting import TOLERANCE
-from simulation.studies.networks.found import ARMS, MAIN, PULL, RULE, SHAPES, named
-from simulation.studies.networks.measuring import rmse, shape_of
+from simulation.studies.networks.found import ARMS, MAIN, OWN, PULL, RULE, SHAPES, named
+from simulation.studies.networks.measuring import rmse, shape_intervals
 from simulation.studies.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simulation.studies.intervals import Interval
     from simulation.studies.networks.found import Clinic, News
     from simulation.studies.networks.panel import FloatArray
 
@@ -58,18 +59,18 @@ def _error_verdicts(news: News) -> Iterator[Verdict]:
 
 
 def _shape_verdicts(news: News) -> Iterator[Verdict]:
-    people = shape_of(news.test, news.test.answers.T[:, None, :])
+    people = shape_intervals(news.test)
     shapes = news.arms[MAIN].shapes(news.test)
     for name, title in SHAPES.items():
         values = np.array([getattr(one, name) for one in shapes])
-        theirs = getattr(people, name)
+        theirs = people[name].value
         within = int((np.abs(values - theirs) <= TOLERANCE).sum())
         yield Verdict(
             claim=f"{title}, single seeds",
             found=f"{spread(values)}; {within} of {len(values)} seeds within {TOLERANCE}",
             target=f"their mean within {TOLERANCE} of people",
             reached=bool(abs(values.mean() - theirs) <= TOLERANCE),
-            theirs=f"{theirs:.3f}",
+            theirs=people[name].words(),
         )
 
 
@@ -120,14 +121,24 @@ def _clinic_verdicts(clinic: Clinic) -> Iterator[Verdict]:
     people = clinicians.interval(clinic.test)
     for name, arm in clinic.arms.items():
         found = [clinicians.difference(clinic.test, r).difference for r in arm.runs()]
-        mean = float(np.mean(found))
-        own = name != "set on news items"
-        yield Verdict(
-            claim=f"clinicians, change of the error with peers minus without, {name}",
-            found=f"{spread(found, 2)} points",
-            target="inside people's interval, of one sign" if own else "",
-            reached=(people.low <= mean <= people.high and mean * people.value > 0)
-            if own
-            else None,
-            theirs=people.words(2),
-        )
+        yield _difference(f"held back, {name}", found, people, judged=name == OWN)
+    if clinic.back is not None:
+        pairs = zip(clinic.arms[OWN].runs(), clinic.back.runs(), strict=True)
+        found = [
+            clinicians.pooled([(clinic.test, here[-1]), (clinic.fitted_on, there[-1])])
+            for here, there in pairs
+        ]
+        told = "all, each half as set on the other"
+        yield _difference(told, found, clinicians.interval(clinic.whole), judged=True)
+
+
+def _difference(who: str, found: list[float], people: Interval, *, judged: bool) -> Verdict:
+    mean = float(np.mean(found))
+    inside = people.low <= mean <= people.high and mean * people.value > 0.0
+    return Verdict(
+        claim=f"clinicians {who}: change of the error with peers minus without",
+        found=f"{spread(found, 2)} points",
+        target="inside people's interval, of one sign" if judged else "",
+        reached=inside if judged else None,
+        theirs=people.words(2),
+    )
