@@ -189,6 +189,12 @@ def test_answers_given_twice_are_refused(tmp_path: Path) -> None:
         read(write(tmp_path, "c.csv", CLINIC_HEAD, [*rows, wrong]))
 
 
+def test_a_file_of_something_else_is_told_by_its_missing_columns(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.csv", "a,b", ["1,2"])
+    with pytest.raises(InputError, match='there is no column "response_3"; needed are playerid'):
+        read(path)
+
+
 def test_one_trial_is_too_few_and_so_are_answers_that_never_change(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one trial only: 1"):
         read(write(tmp_path, "n.csv", NEWS_HEAD, news_rows(("1",))))
@@ -403,6 +409,10 @@ def test_intervals_of_shapes_are_around_the_shapes(panel: Panel) -> None:
     for name, one in shape_intervals(panel).items():
         assert one.value == pytest.approx(getattr(shape, name))
         assert one.low <= one.value <= one.high
+
+
+def test_without_a_last_answer_there_is_no_error(panel: Panel) -> None:
+    assert np.isnan(rmse(panel.first, replace(panel, answers=panel.answers * [1, 1, np.nan])))
 
 
 def test_a_ratio_of_errors_is_1_against_itself_and_calibration_counts_all(panel: Panel) -> None:

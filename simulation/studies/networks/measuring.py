@@ -98,11 +98,13 @@ def shape_intervals(panel: Panel) -> dict[str, Interval]:
 
 
 def rmse(predicted: FloatArray, panel: Panel) -> float:
-    """Return the root mean square error of last answers, in units of credence.
+    """Return the root mean square error of last answers, in units of credence; NaN for none.
 
     predicted: (N,).
     """
     kept = panel.scored
+    if not kept.any():
+        return float("nan")
     return float(np.sqrt(((predicted - panel.last)[kept] ** 2).mean()))
 
 

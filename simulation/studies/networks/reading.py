@@ -115,8 +115,11 @@ def read(data: Path | None) -> People:
 
 def _is_clinicians(path: Path) -> bool:
     """Return whether a file is of the second kind, by a column that only it has."""
-    with path.open("rb") as file:
-        return b"clinician_id" in file.readline(10_000).lower()
+    try:
+        with path.open("rb") as file:
+            return b"clinician_id" in file.readline(10_000).lower()
+    except OSError:
+        return False  # reading it tells what is wrong
 
 
 def read_news(path: Path) -> tuple[Panel | None, Panel | None]:
