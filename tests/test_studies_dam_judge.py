@@ -186,7 +186,8 @@ def test_nothing_is_claimed_of_ratings_and_the_size_is_judged_by_every_seed() ->
     assert {v.found for v in verdicts} == {"+2.00 [+2.00, +2.00], 1 pairs"}
     none = study.rating_table([rated(CASE, "full", 2), rated(CASE, "dam", None)])
     unread = study.rating_verdicts(none, by_rule=False)
-    assert {v.found for v in unread} == {"no pair was rated"}
+    assert {v.found for v in unread} == {"no pair was rated, 1 ratings could not be read"}
+    assert {row[2:4] for row in none.rows} == {(0, 1)}
 
 
 def test_a_language_model_is_asked_few_questions_and_of_the_first_seed_only() -> None:

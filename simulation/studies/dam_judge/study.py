@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from simulation.studies.dam_judge.judging import Answered
     from simulation.studies.dam_judge.worlds import Case, Size
     from simulation.studies.speaking import Voices
+    from simulation.studies.tables import Cell
 
 NAME: Final = "dam-judge"
 CHOSEN: Final = WORLDS[0]
@@ -98,7 +99,10 @@ def findings(sizes: Sequence[Size], found: Sequence[Answered], who: Voices) -> F
         name=NAME,
         title="six dimensions by a judge, full memory against settled attitudes",
         about=f"{who.headline} {ABOUT}",
-        verdicts=(size_verdict(sizes), *rating_verdicts(ratings, by_rule=who.models.by_rule)),
+        verdicts=(
+            size_verdict(sizes),
+            *rating_verdicts(ratings, by_rule=who.models.judge.is_rule),
+        ),
         tables=(
             size_table(sizes),
             ratings,
@@ -140,9 +144,9 @@ def rating_verdicts(ratings: Table, *, by_rule: bool) -> list[Verdict]:
     found = {row[1]: row for row in ratings.rows if row[0] == CHOSEN.name}
     verdicts = []
     for name in judging.DIMENSIONS:
-        told = "no pair was rated"
-        if name in found:
-            *_, pairs, _, _, _, gap, low, high = found[name]
+        *_, pairs, unread, _, _, gap, low, high = found[name]
+        told = f"no pair was rated, {unread} ratings could not be read"
+        if pairs:
             told = f"{gap:+.2f} [{low:+.2f}, {high:+.2f}], {pairs} pairs"
         verdicts.append(
             Verdict(
@@ -201,11 +205,12 @@ def rating_table(found: Sequence[Answered]) -> Table:
         for name in judging.DIMENSIONS:
             pairs = paired(some, name)
             unrated = sum(each.ratings[name] is None for each in some)
+            made: tuple[Cell, ...] = ("",) * 5
             if len(pairs):
                 ours, full = pairs[:, :2].mean(axis=0).tolist()
                 gap = difference(pairs, f"{world}:{name}")
-                rows.append((world, name, len(pairs), unrated, full, ours, gap.value, gap.low,
-                             gap.high))  # fmt: skip
+                made = (full, ours, gap.value, gap.low, gap.high)
+            rows.append((world, name, len(pairs), unrated, *made))
     columns = ("world", "dimension", "pairs", "unrated_answers", "full", "dam", "difference",
                "low", "high")  # fmt: skip
     title = "Ratings from 1 to 5; the difference is settled attitudes minus full memory"
