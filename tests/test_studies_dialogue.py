@@ -561,6 +561,27 @@ def test_a_judge_who_says_nothing_clear_leaves_no_share() -> None:
     assert response._negativity_table(unclear).rows[0][2] == ""
 
 
+# several seeds
+
+
+def test_shares_of_several_seeds_are_told_with_their_spread() -> None:
+    cells = [
+        {("PersMem", framing): _valence((low,), (0.5,)) for framing in adversarial.FRAMINGS}
+        for low in (0.0, 1.0)
+    ]
+    told_ = adversarial._by_seed(cells, "PersMem")
+    assert told_ == "; by seed 0.500 (0.000 to 1.000) of 0.500 (0.000 to 1.000)"
+    judged = [
+        response.Judgement(seed=seed, profile="secure", turn=1, said=said, negativity=1)
+        for seed, said in ((0, "secure"), (1, "anxious"))
+    ]
+    assert response._by_seed(judged) == "; by seed 0.500 (0.000 to 1.000)"
+    assert response._by_seed(judged[:1]) == ""
+    found, _ = _repetition(_knowing)
+    assert forced_choice._by_seed([found, found], "full") == "; by seed 1.000 (1.000 to 1.000)"
+    assert forced_choice._by_seed([found], "full") == ""
+
+
 # whole studies
 
 
@@ -646,7 +667,7 @@ def test_a_study_with_a_model_is_told_kept_and_repeated_without_it(tmp_path: Pat
         models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
         printed = response.run(tmp_path / "s", quick=True, data=None, models=models)
         asked = len(server.asked)
-    assert printed.startswith("The speaker was the language model openai:m, the judge the")
+    assert printed.startswith("The speaker was the language model openai:m; the judge was the")
     assert asked == 30 + 33
     again = Models.parse(replay=tmp_path / "s" / "calls.jsonl")
     response.run(tmp_path / "r", quick=True, data=None, models=again)

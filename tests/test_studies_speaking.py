@@ -295,7 +295,29 @@ def test_a_row_of_nobody_is_refused(tmp_path: Path) -> None:
 def test_nothing_is_refused_where_nothing_was_asked() -> None:
     with model() as server, voices(_served(server), speak=recite, judge=_yes) as asked:
         pass
-    assert asked.headline.endswith("Nothing was asked.")
+    assert asked.headline == "Nothing was asked."
+
+
+def test_who_was_not_asked_is_not_named() -> None:
+    with model(lambda a, _: told(a, "B")) as server:
+        with voices(_served(server), speak=recite, judge=_yes) as asked:
+            asked.speaker.say(_asking("a"))
+        assert asked.headline == (
+            "The speaker was the language model openai:m; "
+            "answers of the speaker: 1 asked, 0 without an answer."
+        )
+        with voices(_served(server, judge="rule"), speak=recite, judge=_yes) as asked:
+            asked.judge.say(_asking("a"))
+        assert asked.headline.startswith("The judge was a rule; answers of the judge: 1 asked")
+
+
+def test_a_record_of_rules_alone_is_nothing_to_replay(tmp_path: Path) -> None:
+    with voices(Models(), speak=recite, judge=_yes) as asked:
+        asked.speaker.say(_asking("a"))
+    path = tmp_path / "calls.jsonl"
+    path.write_text(asked.lines(), encoding="utf-8")
+    with pytest.raises(UsageError, match="no answer of a language model"):
+        Models.parse(replay=path)
 
 
 def test_a_stop_without_a_journal_says_only_why() -> None:

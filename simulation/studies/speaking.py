@@ -102,11 +102,14 @@ class Voices:
         """The first line of a report: who spoke and who judged, or that nobody did."""
         if self.models.by_rule:
             return NOBODY
-        spoke, judged = (
-            "a rule" if ref.is_rule else f"the language model {ref}"
-            for ref in (self.models.speaker, self.models.judge)
-        )
-        return f"The speaker was {spoke}, the judge {judged}. {self.troubles}"
+        refs = zip(self._both, (self.models.speaker, self.models.judge), strict=True)
+        who = [
+            f"the {voice.role} was {'a rule' if ref.is_rule else f'the language model {ref}'}"
+            for voice, ref in refs
+            if voice.asked
+        ]
+        said = "; ".join((*who, self.troubles))
+        return f"{said[0].upper()}{said[1:]}"
 
     @property
     def troubles(self) -> str:
@@ -114,7 +117,7 @@ class Voices:
         found = [
             f"{voice.role}: {_counted(voice.outcomes)}" for voice in self._both if voice.asked
         ]
-        return f"Answers: {'; '.join(found)}." if found else "Nothing was asked."
+        return f"answers of the {'; of the '.join(found)}." if found else "nothing was asked."
 
     def told(self) -> dict[str, Any]:
         """Return all about the models that a manifest holds."""

@@ -160,6 +160,8 @@ class Models:
         else:
             recorded = read_calls(replay)
             speaker, judging = (_recorded(recorded, role) for role in ROLES)
+            if speaker.is_rule and judging.is_rule:
+                raise UsageError(f"{replay} holds no answer of a language model; leave it out")
         return cls(
             speaker=speaker,
             judge=judging,
