@@ -28,7 +28,9 @@ UNMOVING = 1e-9  # chances to reconsider are not taken for smaller than this
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionParameters:
-    """How a population revises what it has said. Set on people's answers: docs/networks.md.
+    """How a population revises what it has said.
+
+    The defaults are round figures near what people's answers about news give: docs/networks.md.
 
     pull: share of the gap to others that a first reconsideration closes on average, [0, 1].
     assent: what is left of it towards those on one's own side of 1/2, [0, 1].
