@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from simulation.studies.conditioning.answers import Answer, Normal, Variety
     from simulation.studies.conditioning.arms import Way
 
-DRAWN: Final = (
-    arms.AS_IN_A_RUN,
-    arms.CHANCE_ALONE,
-    arms.PERSON_ALONE,
-    arms.BLOCK_ALONE,
-    arms.DIRECT,
-)
+DRAWN: Final = {
+    arms.AS_IN_A_RUN: "as in a run",
+    arms.CHANCE_ALONE: "chance alone",
+    arms.PERSON_ALONE: "block and opinions",
+    arms.BLOCK_ALONE: "block alone",
+    arms.DIRECT: "none of them",
+}
+"""What each curve lets stand."""
 CURVE: Final = (1, 2, 5, 10, 20, 30, 40, 50, 75, 100, 125, 150)
 
 
@@ -160,14 +161,14 @@ def picture(made: Sequence[Arm]) -> str:
     """Return the curves as SVG, with the range over seeds."""
     sizes = [size for size in CURVE if size <= len(made[0].normal)]
     drawn = []
-    for way in DRAWN:
+    for way, name in DRAWN.items():
         found = [
             [expected_distinct(arm.normal, size) for arm in made if arm.way == way]
             for size in sizes
         ]
         drawn.append(
             Line(
-                name=str(way),
+                name=name,
                 x=sizes,
                 y=[sum(each) / len(each) for each in found],
                 low=[min(each) for each in found],
