@@ -28,28 +28,28 @@ STUDIES = {
     "conditioning": Study(
         module=f"{_HERE}.conditioning",
         about="ask 150 personas one question, with and without their persona blocks",
-        minutes="about a minute",
+        minutes="some seconds by rule",
         models=True,
     ),
     "attachment": Study(
         module=f"{_HERE}.attachment.heldout",
         about="tell four attachments apart by what they recall",
-        minutes="some minutes",
+        minutes="about a minute",
     ),
     "attachment-factorial": Study(
         module=f"{_HERE}.attachment.factorial",
         about="the same with each of four parts of the memory on and off",
-        minutes="some minutes",
+        minutes="about a minute",
     ),
     "attachment-trace": Study(
         module=f"{_HERE}.attachment_trace",
         about="the same by complete traces, beside searches without personality",
-        minutes="some minutes",
+        minutes="about a minute",
     ),
     "attachment-direction": Study(
         module=f"{_HERE}.attachment_direction",
         about="which way anxiety and avoidance bend recall",
-        minutes="some minutes",
+        minutes="about a minute",
     ),
     "attachment-response": Study(
         module=f"{_HERE}.dialogue.response",
@@ -60,7 +60,7 @@ STUDIES = {
     "big-five": Study(
         module=f"{_HERE}.big_five",
         about="traits and what is recalled, over sampled people",
-        minutes="some minutes",
+        minutes="about three minutes",
         data="answers to the 50 IPIP items (CSV or TSV), scored and drawn from",
     ),
     "dialogue": Study(
@@ -94,7 +94,7 @@ STUDIES = {
     "networks": Study(
         module=f"{_HERE}.networks",
         about="how people in networks revise beliefs, beside personas in the same networks",
-        minutes="some minutes",
+        minutes="about five minutes",
         data="people's answers: misinformation.csv, clinicians.csv, or a folder of both",
         needed=True,
     ),
@@ -108,7 +108,7 @@ STUDIES = {
     "dam-judge": Study(
         module=f"{_HERE}.dam_judge",
         about="answers from memory units and from all that was said, judged",
-        minutes="as long as the models take",
+        minutes="two minutes by rule, else as long as the models take",
         models=True,
     ),
     "coser": Study(
