@@ -686,7 +686,7 @@ def test_dialogues_of_a_model_that_never_chooses_are_reported_as_they_are(
         printed = forced_choice.run(tmp_path / "s", quick=True, data=None, models=models)
         asked = len(server.asked)
     assert asked == 4 * 2 * 6 + 4 * 5 * 2  # one seed, whatever a rule would do
-    assert "nan [nan, nan] of 0 choices; 10 of 10 invalid" in printed
+    assert "the judge never chose; 10 of 10 invalid" in printed
     assert not (tmp_path / "s" / "accuracy.svg").exists()
 
 
@@ -698,7 +698,7 @@ def test_an_adversarial_study_of_a_silent_model_is_reported_as_it_is(
         models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
         printed = adversarial.run(tmp_path / "s", quick=True, data=None, models=models)
     assert "48 asked, 48 without an answer" in printed
-    assert "nan [nan, nan]" in printed
+    assert "retained: undefined" in printed
 
 
 @pytest.mark.local_model

@@ -206,6 +206,22 @@ def test_a_study_is_repeated_from_its_record_without_the_model(tmp_path: Path) -
         assert now | {"attempts": was["attempts"]} == was
 
 
+def test_a_recorded_speaker_can_be_judged_anew_by_a_rule(tmp_path: Path) -> None:
+    record = tmp_path / "calls.jsonl"
+    with model(lambda a, _: told(a, "said")) as server:
+        with voices(_served(server), speak=recite, judge=_yes) as asked:
+            asked.speaker.say(_asking("a"))
+            asked.judge.say(_asking("b"))
+        record.write_text(asked.lines(), encoding="utf-8")
+        live = _served(server, replay=record)
+        assert (str(live.judge), live.ask) == ("openai:m", True)
+    models = Models.parse(judge="rule", replay=record)
+    assert (str(models.speaker), models.judge.is_rule, models.ask) == ("openai:m", True, False)
+    with voices(models, speak=recite, judge=_yes) as again:
+        assert again.speaker.say(_asking("a")) == ["said"]
+        assert again.judge.say(_asking("b")) == ["A"]
+
+
 def test_a_study_that_was_stopped_keeps_its_answers_and_goes_on_from_them(tmp_path: Path) -> None:
     def play(asked: Asked, _: Model) -> list[Step]:
         return failing(401, "wrong key") if asked.text == "bad" else told(asked, "fine")

@@ -145,23 +145,24 @@ class Models:
     ) -> Models:
         """Return what options of a command line mean; see `simulation study --help`.
 
-        Without a judge the speaker's model judges, too. With a replay and no model the models are
-        those of the recorded study, and nobody is asked.
+        Without a judge the speaker's model judges, too. With a replay, who is not named is who it
+        was in the recorded study; only where a language model is named is anybody asked.
 
         Raises:
             UsageError: an option is wrong, or would do nothing.
         """
         _refuse_idle(model, base_url, "--base-url needs a --model that is asked there")
         _refuse_idle(judge, judge_base_url, "--judge-base-url needs a --judge that is asked there")
-        ask = replay is None or model is not None or judge is not None
-        if replay is None or ask:
-            speaker = ModelRef.parse(model or RULE, base_url)
-            judging = speaker if judge is None else ModelRef.parse(judge, judge_base_url)
+        recorded = () if replay is None else read_calls(replay)
+        speaker = ModelRef.parse(model, base_url) if model else _recorded(recorded, ROLES[0])
+        if judge:
+            judging = ModelRef.parse(judge, judge_base_url)
         else:
-            recorded = read_calls(replay)
-            speaker, judging = (_recorded(recorded, role) for role in ROLES)
-            if speaker.is_rule and judging.is_rule:
-                raise UsageError(f"{replay} holds no answer of a language model; leave it out")
+            judging = speaker if model or replay is None else _recorded(recorded, ROLES[1])
+        if replay is not None and speaker.is_rule and judging.is_rule:
+            raise UsageError(f"{replay} holds no answer of a language model; leave it out")
+        named = [ModelRef.parse(name) for name in (model, judge) if name]
+        ask = replay is None or not all(ref.is_rule for ref in named)
         return cls(
             speaker=speaker,
             judge=judging,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from simulation.rng import FloatArray
     from simulation.studies.dialogue.norms import Norms
     from simulation.studies.dialogue.rounds import IntArray
+    from simulation.studies.intervals import Interval
     from simulation.studies.recalling import Bank
     from simulation.studies.speaking import Voices
     from simulation.studies.tables import Cell
@@ -219,11 +220,15 @@ def _verdicts(right: Cells, said: Sequence[Cells]) -> Iterator[Verdict]:
         left = ratio(neutral, adversarial, method)
         yield Verdict(
             claim=f"{method}: directional accuracy that is retained",
-            found=f"{left.words()} ({shares[1]:.3f} of {shares[0]:.3f}{_by_seed(said, method)})",
+            found=f"{_words(left)} ({shares[1]:.3f} of {shares[0]:.3f}{_by_seed(said, method)})",
             target="as it is",
             reached=None,
             theirs=f"{THEIRS[method]:.2f}",
         )
+
+
+def _words(left: Interval) -> str:
+    return "undefined" if np.isnan(left.value) else left.words()
 
 
 def _by_seed(said: Sequence[Cells], method: str) -> str:
@@ -244,7 +249,7 @@ def _recall_verdicts(right: Cells) -> Iterator[Verdict]:
     left = ratio(neutral, adversarial, f"{method}|recalled")
     yield Verdict(
         claim=f"{method}: the same of the labels of what was recalled",
-        found=f"{left.words()} ({adversarial.mean():.3f} of {neutral.mean():.3f})",
+        found=f"{_words(left)} ({adversarial.mean():.3f} of {neutral.mean():.3f})",
         target="as it is",
         reached=None,
     )

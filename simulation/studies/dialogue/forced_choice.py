@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from simulation.studies.tables import Cell
 
 NAME: Final = "dialogue"
-THEIRS: Final = {"full": 67.5, "no-trait": 54.2, "random": 60.8, "no-memory": 53.3}
-"""Per cent right (Table 5)."""
+THEIRS: Final = {"full": 0.675, "no-trait": 0.542, "random": 0.608, "no-memory": 0.533}
+"""Shares of right choices (Table 5)."""
 ALL: Final = "all"
 
 
@@ -194,10 +194,12 @@ def _verdicts(found: Sequence[Repetition]) -> Iterator[Verdict]:
         yield Verdict(
             claim=f"{condition}: the judge finds who has more of the trait",
             found=f"{share.words()} of {chose} choices; {calls - chose} of {calls} invalid"
-            f"{_by_seed(found, condition)}",
+            f"{_by_seed(found, condition)}"
+            if chose
+            else f"the judge never chose; {calls} of {calls} invalid",
             target="as it is",
             reached=None,
-            theirs=f"{theirs / 100:.3f}",
+            theirs=f"{theirs:.3f}",
         )
 
 
@@ -221,7 +223,7 @@ def _accuracy_table(found: Sequence[Repetition]) -> Table:
                 for one in repetition.choices
                 if one.condition == condition and trait in (ALL, one.trait)
             )
-            theirs: Cell = THEIRS[condition] / 100 if trait == ALL else ""
+            theirs: Cell = THEIRS[condition] if trait == ALL else ""
             rows.append(
                 (
                     *(condition, trait, calls, calls - chose, right),
@@ -245,7 +247,7 @@ def _difference_table(found: Sequence[Repetition]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for control in CONDITIONS[1:]:
         gap = advantage(full, counts(found, control), f"full|{control}")
-        theirs = (THEIRS["full"] - THEIRS[control]) / 100
+        theirs = round(THEIRS["full"] - THEIRS[control], 3)
         rows.append((control, gap.value, gap.low, gap.high, theirs))
     return Table(
         name="differences",
