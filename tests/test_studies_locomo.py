@@ -596,9 +596,9 @@ def test_a_language_model_is_asked_a_sample_only() -> None:
     assert answers._most(asked, quick=True) == answers.QUICK_SAMPLE
 
 
-def test_what_was_answered_before_is_answered_again(two: Path, tmp_path: Path) -> None:
+def test_a_replay_is_about_the_questions_of_the_earlier_study(two: Path, tmp_path: Path) -> None:
     answers.run(tmp_path / "a", quick=True, data=two)
-    again = Models.parse(replay=tmp_path / "a" / "calls.jsonl")
+    again = Models(replay=tmp_path / "a" / "calls.jsonl", ask=False)
     answers.run(tmp_path / "b", quick=False, data=two, models=again)
     assert rows(tmp_path / "a", "questions") == rows(tmp_path / "b", "questions")
     other = write(tmp_path / "x.json", told("three"), told("four"))

@@ -42,8 +42,8 @@ def score(question: Question, said: str) -> float:
 def f1(said: str, right: str) -> float:
     """Return the F1 of the tokens of an answer, 0 where they share none.
 
-    >>> f1("The 7th of May, 2023", "7 May 2023")
-    0.5714285714285715
+    >>> f1("The 7th of May", "7 May")
+    0.4
     """
     one, other = Counter(tokens(said)), Counter(tokens(right))
     same = (one & other).total()
