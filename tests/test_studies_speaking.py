@@ -6,18 +6,23 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from model_server import Asked, Model, model, told
+from model_server import Asked, Model, good, model, told
 from provider_server import failing
 
+from simulation.cli.app import execute
 from simulation.errors import RunStoppedError, UsageError
+from simulation.studies.dialogue.forced_choice import Size
 from simulation.studies.speaking import (
+    Form,
     ModelRef,
     Models,
     Request,
+    one_of,
     recite,
     script,
     voices,
 )
+from simulation.studies.speaking_forms import ROOM, closed, each_of
 from simulation.studies.speaking_records import read_calls
 
 if TYPE_CHECKING:
@@ -353,3 +358,198 @@ def test_a_journal_that_cannot_be_written_stops_the_study(tmp_path: Path) -> Non
         voices(_served(server), speak=recite, judge=_yes, folder=tmp_path / "file" / "s") as asked,
     ):
         asked.speaker.say(_asking("a"))
+
+
+def _choosing(*names: str) -> list[Request]:
+    return [
+        Request(
+            id=name, messages=(("user", f"{name}: A or B?"),), max_tokens=10, form=one_of("A", "B")
+        )
+        for name in names
+    ]
+
+
+def _refusing(asked: Asked, _: Model) -> list[Step]:
+    """Answer in words, and refuse a schema as a server does that knows none."""
+    return told(asked, "B.") if asked.schema is None else failing(400, "response_format: unknown")
+
+
+def _judge_in_turn(asked: Voices, *names: str) -> None:
+    for name in names:
+        asked.judge.say(_choosing(name))
+
+
+def _schemas(asked: Voices) -> list[bool]:
+    """Return of each line of the record whether a schema was sent."""
+    rows = [json.loads(line) for line in asked.lines().splitlines()]
+    return [row["request"]["schema"] is not None for row in rows]
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_a_form_is_sent_as_a_schema_and_the_study_reads_the_bare_answer(name: str) -> None:
+    (request,) = _choosing("x")
+    with model(lambda a, _: told(a, '{\n "answer": "B"\n}')) as server:
+        models = Models.parse(model=f"{name}:m", base_url=server.base_url(name))
+        with voices(models, speak=recite, judge=_yes) as asked:
+            assert asked.judge.say([request]) == ["B"]
+        sent = server.asked[0]
+    assert sent.schema is not None
+    assert sent.schema["properties"]["answer"]["enum"] == ["A", "B"]
+    assert sent.text == "x: A or B?"  # word for word what it is without a form
+    assert sent.body["max_tokens"] == 10 + ROOM
+    assert asked.told()["judge"]["forms"] == {"fixed": 1, "free": 0}
+    assert asked.headline.endswith("1 asked, 0 without an answer, 1 of 1 held to a fixed form.")
+    assert _schemas(asked) == [True]
+
+
+def test_a_server_that_takes_no_form_is_asked_the_plain_prompt_from_then_on() -> None:
+    with model(_refusing) as server:
+        with voices(_served(server), speak=recite, judge=_yes) as asked:
+            assert asked.judge.say(_choosing("x", "y")) == ["B.", "B."]
+            assert asked.judge.say(_choosing("z")) == ["B."]
+        sent = server.asked
+    assert [a.schema is None for a in sent] == [False, False, True, True, True]
+    assert {a.text for a in sent[2:]} == {f"{name}: A or B?" for name in "xyz"}
+    assert {a.body["max_tokens"] for a in sent[2:]} == {10}
+    assert asked.told()["judge"]["forms"] == {"fixed": 0, "free": 3}
+    assert asked.told()["judge"]["outcomes"]["error"] == 0
+    assert _schemas(asked) == [False, False, False]
+
+
+def test_a_server_that_overlooks_the_form_is_read_as_it_answers() -> None:
+    with model(lambda a, _: told(a, "B")) as server:
+        with voices(_served(server), speak=recite, judge=_yes) as asked:
+            assert asked.judge.say(_choosing("x")) == ["B"]
+        assert server.asked[0].text == "x: A or B?"
+    assert asked.told()["judge"]["forms"] == {"fixed": 0, "free": 1}
+
+
+def test_what_fails_for_another_reason_is_not_asked_in_another_form() -> None:
+    with model(lambda _, __: failing(400, "odd")) as server:
+        with voices(_served(server), speak=recite, judge=_yes) as asked:
+            assert asked.judge.say(_choosing("x")) == [""]
+        assert len(server.asked) == 1
+    assert "forms" not in asked.told()["judge"]
+
+
+def test_a_free_form_can_be_wished_for() -> None:
+    with model(lambda a, _: told(a, '{"answer": "B"}')) as server:
+        with voices(_served(server, form="free"), speak=recite, judge=_yes) as asked:
+            assert asked.judge.say(_choosing("x")) == ['{"answer": "B"}']
+        assert server.asked[0].schema is None
+    with pytest.raises(UsageError, match='--form cannot be "round"; it can be fixed or free'):
+        Models.parse(form="round")
+
+
+@pytest.mark.parametrize("form", ["free", "fixed"])
+def test_a_recorded_study_is_repeated_in_its_own_form(tmp_path: Path, form: str) -> None:
+    record = tmp_path / "calls.jsonl"
+    with model(good_or_plain) as server:
+        with voices(_served(server, form=form), speak=recite, judge=_yes) as asked:
+            said = asked.judge.say(_choosing("x", "y"))
+        record.write_text(asked.lines(), encoding="utf-8")
+        for models in (Models.parse(replay=record), _served(server, replay=record)):
+            with voices(models, speak=recite, judge=_yes) as again:
+                assert again.judge.say(_choosing("x", "y")) == said
+        assert len(server.asked) == 2
+        anew = _served(server, replay=record, form="fixed")
+        with voices(anew, speak=recite, judge=_yes) as again:
+            again.judge.say(_choosing("x", "y"))
+        assert len(server.asked) == (4 if form == "free" else 2)
+    assert again.told()["judge"]["forms"] == {"fixed": 2, "free": 0}
+
+
+def good_or_plain(asked: Asked, _: Model) -> list[Step]:
+    """Answer by the schema, and in words where there is none."""
+    return told(asked, "B") if asked.schema is None else good(asked)
+
+
+def test_a_study_stopped_at_a_server_without_forms_goes_on(tmp_path: Path) -> None:
+    def play(asked: Asked, server: Model) -> list[Step]:
+        return failing(401, "wrong key") if "bad" in asked.text else _refusing(asked, server)
+
+    folder, kept = tmp_path / "s", tmp_path / "s.calls.jsonl"
+    with model(play) as server:
+        with (
+            pytest.raises(RunStoppedError, match="goes on"),
+            voices(_served(server), speak=recite, judge=_yes, folder=folder) as asked,
+        ):
+            _judge_in_turn(asked, "x", "bad")
+        before = len(server.asked)
+        again = _served(server, replay=kept)
+        with voices(again, speak=recite, judge=_yes, folder=folder) as asked:
+            assert asked.judge.say(_choosing("x")) == ["B."]
+        assert len(server.asked) == before
+
+
+def test_a_rule_answers_as_ever_where_there_is_a_form() -> None:
+    with voices(Models(), speak=recite, judge=_yes) as asked:
+        assert asked.judge.say(_choosing("x")) == ["A"]
+    bare = Request(id="x", messages=(("user", "x: A or B?"),), max_tokens=10)
+    with voices(Models(), speak=recite, judge=_yes) as plain:
+        plain.judge.say([bare])
+    assert asked.lines() == plain.lines()
+    assert asked.told() == plain.told()
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ('{"category": "a", "figure": "2"}', "a 2"),
+        ('{"figure": "2", "category": "a"}', "a 2"),
+        ('{"category": "a"}', None),
+        ('{"category": "a", "figure": 2}', None),
+        ('{"category": "c", "figure": "2"}', None),
+        ('{"category": ["a"], "figure": "2"}', None),
+        ('["a"]', None),
+        ('{"category": "a", "fig', None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_an_answer_of_several_choices_is_read_as_their_words(text: str, read: str | None) -> None:
+    assert each_of(category=("a", "b"), figure=("1", "2")).read(text) == read
+
+
+def test_a_form_that_is_no_choice_is_read_as_it_was_written() -> None:
+    form = Form(schema=closed({"flaws": {"type": "array", "items": {"type": "string"}}}))
+    assert form.read('{ "flaws": []}') == '{ "flaws": []}'
+    assert form.read('{"others": []}') is None
+
+
+def test_an_interrupted_study_says_where_its_answers_are(tmp_path: Path) -> None:
+    def play(asked: Asked, _: Model) -> list[Step]:
+        return told(asked, "fine")
+
+    def interrupted() -> None:
+        with voices(_served(server), speak=recite, judge=_yes, folder=tmp_path / "s") as asked:
+            asked.speaker.say(_asking("a"))
+            raise KeyboardInterrupt
+
+    with model(play) as server, pytest.raises(KeyboardInterrupt) as caught:
+        interrupted()
+    kept = tmp_path / "s.calls.jsonl"
+    assert len(read_calls(kept)) == 1
+    assert caught.value.__notes__ == [
+        f"What was answered is in {kept}; --replay {kept} goes on from there."
+    ]
+
+
+def test_ctrl_c_at_the_command_line_names_the_kept_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simulation.studies.dialogue.judging.compare", interrupt)
+    monkeypatch.setattr(
+        "simulation.studies.dialogue.forced_choice.QUICK", Size(people=2, pairs=1, seeds=(0,))
+    )
+    out = tmp_path / "s"
+    with model(lambda a, _: told(a, "fine")) as server:
+        options = ["--model", "openai:m", "--base-url", server.base_url("openai")]
+        code = execute(["study", "dialogue", "--quick", *options, "--out", str(out)])
+    assert code == 130
+    said = capsys.readouterr().err
+    assert f"What was answered is in {out}.calls.jsonl" in said
+    assert said.endswith("interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.calls.jsonl"]

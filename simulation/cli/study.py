@@ -46,6 +46,12 @@ _model_options = together(
         help="Send the provider's key to this host, too. Repeatable.",
     ),
     click.option(
+        "--form",
+        type=click.Choice(["fixed", "free"]),
+        help="Whether the server holds answers such as A or B to their form, where it can. "
+        "Default: fixed; with --replay, as recorded.",
+    ),
+    click.option(
         "--replay",
         type=click.Path(path_type=Path),
         metavar="FILE",
@@ -159,6 +165,9 @@ def _whole(folder: Path) -> Iterator[None]:
         yield
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # nobody reads stderr
+            for note in getattr(error, "__notes__", ()):  # where answers of models are kept
+                click.echo(note, err=True)
         for part in missing[1:]:
             with suppress(OSError):
                 part.rmdir()

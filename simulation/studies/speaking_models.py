@@ -17,6 +17,7 @@ from simulation.scenario.addresses import (
     is_loopback,
     may_have_key,
 )
+from simulation.studies.speaking_forms import FORMS
 from simulation.studies.speaking_records import ROLES, RULE, model_of, read_calls
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class ModelRef:
             model=self.model,
             base_url=self.base_url,
             api_key=os.environ.get(KEY_VARIABLES[self.provider]) or None if allowed else None,
+            # A schema and no instruction in words: the prompt stays the study's own.
+            structured="json_schema",
             timeout=PATIENCE,
         )
 
@@ -109,7 +112,8 @@ class Models:
     budget_usd: None for no limit.  max_tokens: longest answer of the speaker, where a study would
     allow more; for slow models.  key_for: hosts that may have a provider's key, besides its own.
     replay: the calls.jsonl of an earlier study, whose answers are given again.  ask: whether
-    what does not stand there is asked.
+    what does not stand there is asked.  form: `fixed` or `free`, how answers of a fixed form are
+    asked for; None for fixed, and in a replay as it was recorded.
     """
 
     speaker: ModelRef = field(default_factory=ModelRef)
@@ -119,13 +123,16 @@ class Models:
     key_for: tuple[str, ...] = ()
     replay: Path | None = None
     ask: bool = True
+    form: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse limits that allow nothing.
+        """Refuse limits that allow nothing, and a form that is none.
 
         Raises:
-            UsageError: one does.
+            UsageError: one does, or it is none.
         """
+        if self.form not in (None, *FORMS):
+            raise UsageError(f'--form cannot be "{self.form:.60}"; it can be {" or ".join(FORMS)}')
         for name, value in (("budget", self.budget_usd), ("max-tokens", self.max_tokens)):
             if value is not None and not value > 0:
                 raise UsageError(f"--{name} is {value:g}; it must be above 0")
@@ -142,6 +149,7 @@ class Models:
         max_tokens: int | None = None,
         key_for: Sequence[str] = (),
         replay: Path | None = None,
+        form: str | None = None,
     ) -> Models:
         """Return what options of a command line mean; see `simulation study --help`.
 
@@ -171,6 +179,7 @@ class Models:
             key_for=tuple(key_for),
             replay=replay,
             ask=ask,
+            form=form,
         )
 
     @property

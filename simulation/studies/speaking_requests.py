@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulation.studies.speaking_forms import Form
+
 _SENTENCE: Final = re.compile(r"[^.!?]*[.!?]+[\"'\u2019\u201d)]*")
 
 
@@ -20,6 +22,8 @@ class Request:
     messages: (role, text) with the roles `user` and `assistant`, in order; the last is answered.
     material: texts that a rule may use in place of reading the messages, such as recalled
     memories; no model is put them.
+    form: what the answer has to look like, where a server can hold a model to it; the prompt says
+    it in words all the same.
     """
 
     id: str
@@ -28,6 +32,7 @@ class Request:
     temperature: float = 0.75
     max_tokens: int = 220
     material: tuple[str, ...] = ()
+    form: Form | None = None
 
 
 class Rule(Protocol):

@@ -20,7 +20,7 @@ from simulation.scenario.model import TRAITS
 from simulation.studies import recalling
 from simulation.studies.corpus import Corpus
 from simulation.studies.coser.reading import ENVIRONMENT
-from simulation.studies.speaking import Request
+from simulation.studies.speaking import Request, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,6 +159,7 @@ def who_is_next(scene: Circumstance, said: Sequence[Message], *, id: str, rule: 
         temperature=0.0,
         max_tokens=16,
         material=(rule,),
+        form=one_of(*scene.cast, END),
     )
 
 

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simulation.studies.coser.casting import without_thoughts
 from simulation.studies.coser.overlap import bleu, rouge_l, tokens
 from simulation.studies.coser.reading import ENVIRONMENT
-from simulation.studies.speaking import Request
+from simulation.studies.speaking import Form, Request
+from simulation.studies.speaking_forms import closed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,24 @@ DIMENSIONS: Final = {
 COST: Final = 5.0  # points a unit of severity
 LENIENCE: Final = 0.3  # units of severity a message is forgiven
 TOKENS: Final = 1200
+MOST: Final = 12  # flaws in a fixed form, of so many characters: such a list fits into TOKENS
+INSTANCE: Final = 200
+FORM: Final = Form(
+    schema=closed(
+        {
+            "flaws": {
+                "type": "array",
+                "maxItems": MOST,
+                "items": closed(
+                    {
+                        "instance": {"type": "string", "maxLength": INSTANCE},
+                        "severity": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+                    }
+                ),
+            }
+        }
+    )
+)
 SYSTEM: Final = """\
 You are a critic of acted scenes. Judge one thing: {name}, that is, {what}
 
@@ -182,6 +201,7 @@ def _request(scene: Scene, name: str) -> Request:
         temperature=0.0,
         max_tokens=TOKENS,
         material=(acted, reference),
+        form=FORM,
     )
 
 

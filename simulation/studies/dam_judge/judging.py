@@ -20,7 +20,7 @@ import numpy as np
 
 from simulation.appraisers import sentiment
 from simulation.studies.dam_judge.worlds import MEMORIES
-from simulation.studies.speaking import Request
+from simulation.studies.speaking import Request, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +40,7 @@ DIMENSIONS: Final = {
 }
 ANSWER_TOKENS: Final = 60
 RATING_TOKENS: Final = 16
+FORM: Final = one_of(*"12345")
 SPEAK: Final = (
     "You know a person well. The person asks you something about themselves. Answer in one or two "
     "sentences, from what you remember, and say you to the person. What you remember:\n{}"
@@ -140,6 +141,7 @@ def _judge(case: Case, memory: str, answer: str, name: str) -> Request:
         temperature=0.0,
         max_tokens=RATING_TOKENS,
         material=(json.dumps(about), answer, *case.said),
+        form=FORM,
     )
 
 

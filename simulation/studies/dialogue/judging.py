@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from simulation.mind.traits import BIG_FIVE_TRAITS
 from simulation.studies.dialogue.profiles import pairs
 from simulation.studies.dialogue.words import CHOOSE, QUESTIONS, choice, transcript
-from simulation.studies.speaking import Request
+from simulation.studies.speaking import Request, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simulation.studies.speaking import Speaker
 
 LONGEST: Final = 10
+FORM: Final = one_of("A", "B")
 _LETTER: Final = re.compile(r"\W*([AB])\W*")
 
 
@@ -117,4 +118,5 @@ def _request(one: Choice, replies: Sequence[Sequence[str]], name: str) -> Reques
         temperature=0.0,
         max_tokens=LONGEST,
         material=(one.trait, *("\n".join(r) for r in shown)),
+        form=FORM,
     )

@@ -24,6 +24,7 @@ from simulation.studies.dialogue.lives import PROFILES, Lives
 from simulation.studies.intervals import spread, wilson
 from simulation.studies.output import Findings, publish
 from simulation.studies.speaking import FILE, Models, Request, voices
+from simulation.studies.speaking_forms import each_of
 from simulation.studies.tables import Table
 from simulation.studies.verdict import Verdict
 
@@ -42,6 +43,7 @@ SEEDS: Final = (0, 1, 2, 3, 4)
 TEMPERATURE: Final = 0.75
 LONGEST: Final = 512
 JUDGED: Final = 64
+FORM: Final = each_of(category=tuple(words.CATEGORIES), negativity=tuple("12345"))
 ITEM, EACH, BUNDLE = 600, 300, 3000  # characters that the judge is shown
 THEIRS: Final = {"secure": 3.0, "anxious": 5.0, "avoidant": 2.0}
 """Negativity of each profile's bundle (E.8)."""
@@ -139,6 +141,7 @@ def judge(asked: Voices, found: Sequence[Answered]) -> list[Judgement]:
             temperature=0.0,
             max_tokens=JUDGED,
             material=tuple(texts),
+            form=FORM,
         )
         for seed, profile, number, texts in shown
     ]
