@@ -222,7 +222,7 @@ def test_no_memory_is_told_twice() -> None:
 
 
 def test_no_memory_is_one_of_those_that_the_gains_were_fitted_to() -> None:
-    rows, fitted = _everything(), _read(STUDIES / "calibration_set" / "memories.csv")
+    rows, fitted = _everything(), _read(STUDIES / "calibration" / "set" / "memories.csv")
     texts = [row["text"] for row in (*rows, *fitted)]
     for alike, above in ((_jaccard(texts), 0.5), (_cosines(texts), 0.9)):
         assert (alike[: len(rows), len(rows) :] <= above).all()

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulation.errors import InputError
-from simulation.studies import blind, blind_labels, corpus
+from simulation.studies import corpus
+from simulation.studies.blind import labels as blind_labels
+from simulation.studies.blind import study as blind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

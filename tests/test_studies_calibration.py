@@ -20,16 +20,11 @@ from simulation.cli.app import execute
 from simulation.errors import UsageError
 from simulation.mind import traits
 from simulation.personality import maps
-from simulation.studies import (
-    calibration_tables,
-    fitting,
-    human,
-    measuring,
-    persmem_calibration,
-    store,
-)
-from simulation.studies.calibration_tables import Variant
-from simulation.studies.measuring import ATTACHMENT, BIG_FIVE, KINDS, Kind
+from simulation.studies.calibration import fitting, human, measuring, store
+from simulation.studies.calibration import study as persmem_calibration
+from simulation.studies.calibration import tables as calibration_tables
+from simulation.studies.calibration.measuring import ATTACHMENT, BIG_FIVE, KINDS, Kind
+from simulation.studies.calibration.tables import Variant
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -39,7 +34,7 @@ if TYPE_CHECKING:
 STORE = store.read_store()
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "docs" / "persmem-calibration.md"
-RESULTS = Path(persmem_calibration.__file__).parent / "calibration_results"
+RESULTS = Path(persmem_calibration.__file__).parent / "results"
 MEASURED = {kind.name: persmem_calibration.measure(kind, STORE) for kind in KINDS}
 
 

@@ -14,10 +14,10 @@ import pytest
 from simulation.errors import UsageError
 from simulation.extractors import weights
 from simulation.extractors.lists import read_words
-from simulation.studies import extraction, extraction_fit
-from simulation.studies import extraction_data as data
-from simulation.studies import extraction_tables as tables
-from simulation.studies.extraction_data import Sentence
+from simulation.studies.extraction import data, tables
+from simulation.studies.extraction import fit as extraction_fit
+from simulation.studies.extraction import study as extraction
+from simulation.studies.extraction.data import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -120,7 +120,7 @@ STUDIES = {
         models=True,
     ),
     "persmem-calibration": Study(
-        module=f"{_HERE}.persmem_calibration",
+        module=f"{_HERE}.calibration",
         about="fit the maps from personality to gains",
         minutes="about two minutes",
     ),

@@ -3,7 +3,7 @@
 Two linear models over the words of a text. `find` tells which aspects a text speaks of, `lean` how
 it leans about one of them: of its words each counts by itself ("far") and by how near it stands to
 where the aspect is named ("near"). The table holds figures in thousandths, no text; how one is
-fitted is in `simulation.studies.extraction_fit`.
+fitted is in `simulation.studies.extraction.fit`.
 """
 
 from __future__ import annotations

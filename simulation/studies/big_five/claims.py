@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from simulation.studies import human
 from simulation.studies.big_five import linking
 from simulation.studies.big_five.profiles import TRAITS
 from simulation.studies.big_five.protocol import EVEN, FULL, HUMAN, MEASURES, NO_TRAIT
 from simulation.studies.big_five.replicates import EIGHTEEN, TOLD
 from simulation.studies.big_five.reporting import NOTED, THEIR_OGM, THEIRS, told
+from simulation.studies.calibration import human
 from simulation.studies.intervals import spread
 from simulation.studies.verdict import Verdict
 

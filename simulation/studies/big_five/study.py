@@ -1,7 +1,7 @@
 """The study: samples, controls, people, tables and verdicts, into one folder.
 
 Source: PersMem, 4.2 (Experiment 2, recall), D.1 to D.3, F.1, F.2 (prompts) and F.4; method.md 7.
-The figures of people are those of `simulation.studies.human`.
+The figures of people are those of `simulation.studies.calibration.human`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.personality import maps
 from simulation.personality.questionnaires import Scored, population_csv
-from simulation.studies import corpus, human, recalling
+from simulation.studies import corpus, recalling
 from simulation.studies.big_five import claims, protocol, replicates, reporting
 from simulation.studies.big_five.profiles import KIND, TRAITS, answers
 from simulation.studies.big_five.protocol import FULL, HUMAN, PROMPTS, Way
+from simulation.studies.calibration import human
 from simulation.studies.output import Findings, publish, sha256_of
 from simulation.studies.plots import bars
 

@@ -8,7 +8,7 @@ The data do not tell which restaurant a sentence is about. So they are read twic
 about one; and dealt to sixty, seeded, by the law by which the objects of `dialogues` are drawn.
 Then sentences and polarities are people's and who is talked of is not.
 
-The layout is that of MAMS-ACSA (Jiang et al. 2019): see `extraction_data`.
+The layout is that of MAMS-ACSA (Jiang et al. 2019): see `simulation.studies.extraction`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from simulation.studies.dam import vocabulary as words
 from simulation.studies.dam.dialogues import EXPONENT, popular
 from simulation.studies.dam.growth import Stream
 from simulation.studies.dam.unit import MIDDLE
-from simulation.studies.extraction_data import read_sentences
+from simulation.studies.extraction.data import read_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from simulation.studies.extraction_data import Sentence
+    from simulation.studies.extraction.data import Sentence
 
 KIND: Final = "restaurant"
 ONE: Final = ("the restaurant",)

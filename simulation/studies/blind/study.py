@@ -17,7 +17,7 @@ import numpy as np
 
 from simulation.rng import Streams, sha256_hex, stream_keys
 from simulation.studies import corpus, intervals
-from simulation.studies.blind_labels import RANGES, Labels, correlation, kappa, read_labels
+from simulation.studies.blind.labels import RANGES, Labels, correlation, kappa, read_labels
 from simulation.studies.output import Findings, publish, sha256_of
 from simulation.studies.tables import Table
 from simulation.studies.verdict import Verdict

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from simulation.extractors.lexicon import LexiconExtractor
-    from simulation.studies.extraction_data import Sentence
+    from simulation.studies.extraction.data import Sentence
 
 OBJECT: Final = "the restaurant"
 ALL: Final = "all"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from simulation.mind.calibration import FloatArray, IntArray, SearchSettings
-    from simulation.studies.store import Store
+    from simulation.studies.calibration.store import Store
 
 PARAMETERS: Final = passive.PassiveParameters()
 DEPARTURE_DRAWS: Final = 20  # on the reference cue (D.3)

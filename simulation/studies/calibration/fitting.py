@@ -8,13 +8,13 @@ import numpy as np
 
 from simulation.mind import calibration, traits
 from simulation.rng import Streams, stream_keys
-from simulation.studies import measuring
-from simulation.studies.measuring import ATTACHMENT, BIG_FIVE, SEED
+from simulation.studies.calibration import measuring
+from simulation.studies.calibration.measuring import ATTACHMENT, BIG_FIVE, SEED
 
 if TYPE_CHECKING:
     from simulation.mind.calibration import FloatArray, Found, Objective, SearchSettings
-    from simulation.studies.measuring import Draws, Kind, Targets
-    from simulation.studies.store import Store
+    from simulation.studies.calibration.measuring import Draws, Kind, Targets
+    from simulation.studies.calibration.store import Store
 
 # How the target shares of `calibration.attachment_shares` and `big_five_shares` change with each
 # trait, gain by gain: mu follows the share of the bias, mu_pos its opposite, kappa_fa that of

@@ -13,12 +13,12 @@ from simulation.encoders import EncoderSpec, load
 from simulation.mind import calibration, traits
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.personality import maps
-from simulation.studies import calibration_tables as tables
-from simulation.studies import fitting, human, measuring, plots
-from simulation.studies.calibration_tables import Fitted, Measured, Variant
-from simulation.studies.measuring import BIG_FIVE, KINDS
+from simulation.studies import plots
+from simulation.studies.calibration import fitting, human, measuring, tables
+from simulation.studies.calibration.measuring import BIG_FIVE, KINDS
+from simulation.studies.calibration.store import digests, read_store
+from simulation.studies.calibration.tables import Fitted, Measured, Variant
 from simulation.studies.output import Findings, publish, shown
-from simulation.studies.store import digests, read_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from simulation.encoders import Encoder
     from simulation.mind.calibration import FloatArray, SearchSettings
-    from simulation.studies.measuring import Kind
-    from simulation.studies.store import Store
+    from simulation.studies.calibration.measuring import Kind
+    from simulation.studies.calibration.store import Store
 
 NAME: Final = "persmem-calibration"
 QUICK_GENERATIONS: Final = 2

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simulation.encoders import Encoder
     from simulation.rng import FloatArray, UIntArray
 
-FOLDER: Final = Path(__file__).parent / "calibration_set"
+FOLDER: Final = Path(__file__).parent / "set"
 LABELS: Final = ("specific", "overgeneral")
 
 

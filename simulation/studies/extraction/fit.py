@@ -5,7 +5,7 @@ three classes, how a sentence leans about a labelled aspect. Features that stand
 are left out, weights are rounded to thousandths, and rows without any weight to speak of dropped.
 Settings were chosen by five-fold cross-validation within the training sentences.
 
-    python -m simulation.studies.extraction_fit TRAIN.xml OUT.json
+    python -m simulation.studies.extraction.fit TRAIN.xml OUT.json
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simulation.extractors import polarity, weights
 from simulation.extractors.base import POLARITIES
 from simulation.extractors.clauses import head, read
 from simulation.extractors.lists import Lists, read_words
-from simulation.studies.extraction_data import read_sentences
+from simulation.studies.extraction.data import read_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from simulation.extractors.clauses import Reading
     from simulation.extractors.weights import Features, Row
-    from simulation.studies.extraction_data import Sentence
+    from simulation.studies.extraction.data import Sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

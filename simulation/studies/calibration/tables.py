@@ -9,15 +9,15 @@ import numpy as np
 
 from simulation.mind import traits
 from simulation.personality import maps
-from simulation.studies import human
-from simulation.studies.measuring import KINDS
+from simulation.studies.calibration import human
+from simulation.studies.calibration.measuring import KINDS
 from simulation.studies.tables import Cell, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from simulation.mind.calibration import FloatArray, Found, SearchSettings
-    from simulation.studies.measuring import Kind, Targets
+    from simulation.studies.calibration.measuring import Kind, Targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -19,9 +19,8 @@ from simulation.extractors import near, polarity, weights
 from simulation.extractors.base import POLARITIES
 from simulation.extractors.lexicon import LexiconExtractor
 from simulation.extractors.lists import RESTAURANT, read_words
-from simulation.studies import extraction_fit
-from simulation.studies import extraction_tables as tables
-from simulation.studies.extraction_data import read_sentences
+from simulation.studies.extraction import fit, tables
+from simulation.studies.extraction.data import read_sentences
 from simulation.studies.output import Findings, publish, sha256_of, shown
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulation.extractors.weights import Weights
-    from simulation.studies.extraction_data import Sentence
-    from simulation.studies.extraction_tables import Method, Score
+    from simulation.studies.extraction.data import Sentence
+    from simulation.studies.extraction.tables import Method, Score
     from simulation.studies.tables import Table
 
 NAME: Final = "extraction"
@@ -136,7 +135,7 @@ def _within(training: Sequence[Sentence], words: Mapping[str, Sequence[str]]) ->
     total: dict[str, Score] = {}
     for fold in range(FOLDS):
         rest = [sentence for i, sentence in enumerate(training) if i % FOLDS != fold]
-        table = weights.from_table(extraction_fit.fit(rest, words))
+        table = weights.from_table(fit.fit(rest, words))
         for name, method in _methods(words, table).items():
             counts = tables.score(training[fold::FOLDS], method)
             total.setdefault(name, tables.Score()).add(counts)
@@ -149,7 +148,7 @@ def _configuration(fitted: Weights) -> dict[str, Any]:
         "weights_sha256": fitted.sha256,
         "words_sha256": sha256_of(RESTAURANT),
         "opinions_sha256": sha256_of(polarity.OPINIONS),
-        "fit": asdict(extraction_fit.SETTINGS),
+        "fit": asdict(fit.SETTINGS),
         "reach": polarity.REACH,
         "step": polarity.STEP,
         "quiet": polarity.QUIET,

@@ -26,14 +26,14 @@ from simulation.mind import calibration, elementary, traits
 from simulation.personality import joint
 from simulation.personality.figures import FIGURES
 from simulation.rng import Streams, stream_keys
-from simulation.studies import fitting, measuring
-from simulation.studies.measuring import BIG_FIVE, PARAMETERS, SEED
+from simulation.studies.calibration import fitting, measuring
+from simulation.studies.calibration.measuring import BIG_FIVE, PARAMETERS, SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulation.mind.calibration import FloatArray, Found, SearchSettings
-    from simulation.studies.store import Store
+    from simulation.studies.calibration.store import Store
 
 SOURCE: Final = (
     "Tomita, Barense & Honey 2021, public data: 384 people, free choice, mean valence of two "
