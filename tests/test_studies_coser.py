@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from local_model import local_server
+from model_server import Asked, Model, good, model, told
 
 from simulation.encoders import EncoderSpec, load
 from simulation.errors import UsageError
@@ -24,6 +25,8 @@ from simulation.studies.speaking import Models, Request
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from provider_server import Step
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
 
@@ -445,6 +448,31 @@ def test_the_rule_judge_finds_repetition_and_what_is_far_from_the_book() -> None
     found = judging.flaws_in(judging.by_rule(request))
     assert found is not None
     assert [flaw.severity for flaw in found] == [2, 1]
+
+
+def _held(asked: Asked, _: Model) -> list[Step]:
+    return told(asked, "Row!") if asked.schema is None else good(asked)
+
+
+def test_flaws_and_names_are_read_where_a_server_holds_a_model_to_the_form(
+    tiny: Path, tmp_path: Path
+) -> None:
+    with model(_held) as server:
+        models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
+        coser.run(tmp_path / "out", quick=True, data=tiny, models=models)
+    with (tmp_path / "out" / "flaws.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["dimension"] for row in rows} == set(judging.DIMENSIONS)
+    assert {row["severity"] for row in rows} <= set("12345")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["models"]["judge"]["forms"] == {"fixed": 8, "free": 0}
+    assert manifest["models"]["speaker"]["forms"] == {"fixed": 10, "free": 0}
+
+
+def test_the_longest_list_of_flaws_is_below_the_longest_answer() -> None:
+    flaw = {"instance": "x" * judging.INSTANCE, "severity": 5}
+    longest = json.dumps({"flaws": [flaw] * judging.MOST}, indent=1)
+    assert len(longest) / 3 < judging.TOKENS  # English has more than three characters a token
 
 
 @pytest.mark.local_model

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from local_model import local_server
+from model_server import Asked, Model, good, model, told
 
 from simulation.encoders import EncoderSpec, load
 from simulation.errors import UsageError
@@ -22,6 +23,8 @@ from simulation.studies.speaking import Models, Request, recite, voices
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from provider_server import Step
 
 SMALL = World(name="small", per_dialogue=1, count=20, every=3)
 CASE = Case(
@@ -135,8 +138,8 @@ def test_a_judge_is_asked_blindly_and_about_one_thing() -> None:
     assert len(requests) == 2 * len(judging.DIMENSIONS)
     for request in requests:
         read = request.system + request.messages[0][1]
-        for told in ("full memory", "settled", "unit", "DAM"):
-            assert told not in read
+        for word in ("full memory", "settled", "unit", "DAM"):
+            assert word not in read
         assert sum(what in read for what in judging.DIMENSIONS.values()) == 1
 
 
@@ -227,6 +230,21 @@ def test_the_study_takes_no_data(tmp_path: Path) -> None:
         dam_judge.run(tmp_path / "out", quick=True, data=tmp_path)
 
 
+def _held(asked: Asked, _: Model) -> list[Step]:
+    return told(asked, "You like it.") if asked.schema is None else good(asked)
+
+
+def test_every_rating_is_read_where_a_server_holds_the_judge_to_its_form(tmp_path: Path) -> None:
+    with model(_held) as server:
+        models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
+        dam_judge.run(tmp_path / "out", quick=True, data=None, models=models)
+    with (tmp_path / "out" / "answers.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == study.BY_MODEL[True] * 2
+    found = {row[name.replace(" ", "_")] for row in rows for name in judging.DIMENSIONS}
+    assert found == set("12345")
+
+
 @pytest.mark.local_model
 def test_a_real_model_answers_and_judges(tmp_path: Path) -> None:
     with local_server() as url:
@@ -234,3 +252,5 @@ def test_a_real_model_answers_and_judges(tmp_path: Path) -> None:
         dam_judge.run(tmp_path / "out", quick=True, data=None, models=models)
     lines = (tmp_path / "out" / "calls.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == study.BY_MODEL[True] * 2 * (1 + len(judging.DIMENSIONS))
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["models"]["judge"]["forms"]["free"] == 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from local_model import local_server
-from model_server import Asked, Model, model, told
+from model_server import Asked, Model, good, model, told
 
 from simulation.errors import UsageError
 from simulation.mind.affect import NEUTRAL_STATE
@@ -701,8 +701,35 @@ def test_an_adversarial_study_of_a_silent_model_is_reported_as_it_is(
     assert "retained: undefined" in printed
 
 
+def _held(asked: Asked, _: Model) -> list[Step]:
+    """Answer by the schema where there is one, as a server does that holds its model to it."""
+    return told(asked, "I lost my keys.") if asked.schema is None else good(asked)
+
+
+def test_every_choice_is_valid_where_a_server_holds_the_judge_to_its_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forced_choice, "QUICK", Size(people=2, pairs=1, seeds=(0,)))
+    with model(_held) as server:
+        models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
+        printed = forced_choice.run(tmp_path / "s", quick=True, data=None, models=models)
+    assert "of 10 choices; 0 of 10 invalid" in printed
+    assert "40 of 40 held to a fixed form" in printed
+    assert {row["said"] for row in _rows(tmp_path / "s" / "choices.csv")} == {"A", "B"}
+
+
+def test_every_judgement_of_attachment_is_valid_in_a_fixed_form(tmp_path: Path) -> None:
+    with model(_held) as server:
+        models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
+        printed = response.run(tmp_path / "s", quick=True, data=None, models=models)
+    assert "0 of 30 invalid" in printed
+    judged = _rows(tmp_path / "s" / "judgements.csv")
+    assert {row["said"] for row in judged} <= set(words.CATEGORIES)
+    assert {row["negativity"] for row in judged} <= set("12345")
+
+
 @pytest.mark.local_model
-def test_a_real_model_speaks_and_judges_by_whatever_it_says(events: Bank) -> None:
+def test_a_real_model_speaks_and_is_held_to_a_choice(events: Bank) -> None:
     with local_server() as url:
         models = Models.parse(model="openai:any", base_url=f"{url}/v1", max_tokens=12)
         with voices(models, speak=rules.say, judge=rules.choose) as asked:
@@ -715,10 +742,18 @@ def test_a_real_model_speaks_and_judges_by_whatever_it_says(events: Bank) -> Non
             (replies,) = rounds.converse(asked.speaker, [talk])
             shown = words.choice("openness", replies[0], replies[1])
             answer = asked.judge.say(
-                [Request(id="j", messages=(("user", shown),), temperature=0.0, max_tokens=10)]
+                [
+                    Request(
+                        id="j",
+                        messages=(("user", shown),),
+                        temperature=0.0,
+                        max_tokens=judging.LONGEST,
+                        form=judging.FORM,
+                    )
+                ]
             )
     assert all(replies)
-    assert judging.chosen(answer[0]) in ("A", "B", "")
+    assert answer[0] in ("A", "B")
     found = asked.told()
     assert found["speaker"]["outcomes"]["error"] == 0
     assert 0 < found["speaker"]["output_tokens"] <= 24
