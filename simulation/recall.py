@@ -6,6 +6,7 @@ it. Nothing is read but the persona's own row of the store.
 Source: Beliefs, memory and reflection, "Which memories come back". The control
 `generative_agents` follows Park et al. 2023, "Generative agents: interactive simulacra of human
 behavior", section 4.1, but with the recency `exp(-age / tau)` where they decay by 0.995 an hour.
+`hybrid` is `simulation.mind.lexical` as the study `locomo` chose it (docs/locomo.md).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.mind import lexical
 from simulation.mind import recency as mind
 
 if TYPE_CHECKING:
@@ -29,10 +31,13 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-MODES: tuple[str, ...] = ("product", "semantic", "generative_agents", "random", "none")
-PATHS: tuple[str, ...] = (*MODES, "redirect", "passive", "active")  # the last by personality
+MODES: tuple[str, ...] = ("product", "semantic", "generative_agents", "random", "none", "hybrid")
+PERSONAL: tuple[str, ...] = ("redirect", "passive", "active")
+"""Paths by personality."""
+PATHS: tuple[str, ...] = (*MODES[:5], *PERSONAL, *MODES[5:])  # new ones last: codes stay
 
 BLOCK = 4096  # turns at a time: temporary arrays stay small; rows do not depend on each other
+ROOM = 2_000_000  # words of memories, and of queries in memories, at a time, for the same reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,7 @@ class Recalled:
     query: id of the text that it was sought by; -1 in an unused one.
     recency, importance, relevance: in [0, 1], the parts; relevance refers to the query.
     score: what ranked it, >= 0: the product, the clipped cosine, the sum of the normalised parts,
-    the draw, or the passive score. NaN in unused slots, like the parts.
+    the draw, the hybrid score, or the passive score. NaN in unused slots, like the parts.
     """
 
     position: IntArray
@@ -99,10 +104,12 @@ def recall(
         parts = (recency_of(held, now=now, tau=tau), held.importance, relevance)
         if mode == "random":
             score = _draws(held, streams, keys[block], now=now)
+        elif mode == "hybrid":
+            score = _hybrid(held, parts, texts, query[block])
         else:
             score = _score(mode, parts, held.used)
         best = _best(score, held, np.minimum(k[block], held.used.sum(axis=1)), width)
-        pieces.append(_gather(best, held, parts, score, MODES.index(mode), query[block]))
+        pieces.append(_gather(best, held, parts, score, PATHS.index(mode), query[block]))
     return joined(pieces)
 
 
@@ -126,6 +133,39 @@ def _score(mode: str, parts: tuple[FloatArray, ...], used: BoolArray) -> FloatAr
     if mode == "product":
         return mind.score(recency, importance, relevance)
     return sum((_normalised(part, used) for part in parts), np.zeros(used.shape))
+
+
+def _hybrid(
+    held: Held, parts: tuple[FloatArray, ...], texts: Texts, query: IntArray
+) -> FloatArray:
+    """Return the hybrid score of the memories, (A, H), with what neighbours of a tick lend.
+
+    Of a persona's memories those that it wrote one after the other are neighbours, by their place
+    among those that it still holds: an id would depend on how much others wrote.
+    """
+    recency, importance, relevance = parts
+    used, parameters = held.used, lexical.HybridParameters()
+    own = lexical.hybrid(
+        _bm25(held, texts, query), relevance, importance, recency, used, parameters=parameters
+    )
+    place = np.broadcast_to(np.arange(used.shape[1]), used.shape)
+    return lexical.lent(own, place, held.tick, used, parameters=parameters)
+
+
+def _bm25(held: Held, texts: Texts, query: IntArray) -> FloatArray:
+    """Return BM25 of the memories, (A, H), some turns at a time: words take the most room."""
+    asked, length = lexical.distinct(texts.words(query)), texts.word_counts(held.text)
+    score = np.zeros(held.used.shape)
+    longest = max(1, int(length.max(initial=0)), asked.shape[1])
+    step = max(1, ROOM // (longest * held.used.shape[1]))
+    for some in (slice(start, start + step) for start in range(0, len(score), step)):
+        score[some] = lexical.bm25(
+            lexical.frequencies(texts.words(held.text[some]), asked[some]),
+            length[some],
+            held.used[some],
+            parameters=lexical.LexicalParameters(),
+        )
+    return score
 
 
 def _normalised(part: FloatArray, used: BoolArray) -> FloatArray:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from simulation.buffers import grown
 from simulation.errors import EncoderError
+from simulation.words import Wording
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -56,6 +57,7 @@ class Texts:
         self._norm = np.zeros(0, np.float64)
         self._digest = np.zeros((0, 32), np.uint8)
         self._heads: dict[int, IntArray] = {}  # by length: the id of each text's beginning
+        self._wording = Wording()  # of the texts up to the last call of `words`
         exact = width * _LARGEST**2 < _EXACT_FLOAT32
         self._exact: type[np.floating[Any]] = np.float32 if exact else np.float64
 
@@ -104,6 +106,27 @@ class Texts:
             heads[np.array(new)[there]] = found + 1
         known = heads[ids]
         return np.where(known > 0, known - 1, -1)
+
+    def words(self, ids: IntArray) -> NDArray[np.int32]:
+        """Return the content words of texts as numbers, (*ids.shape, L); -1 behind the last.
+
+        Equal numbers are equal stems. A text is read once, when words are first asked for after
+        it was added.
+
+        ids: any shape; -1 has no words.
+
+        Raises:
+            IndexError: there is no such id.
+        """
+        return self._worded().of(self._checked(ids))
+
+    def word_counts(self, ids: IntArray) -> IntArray:
+        """Return how many words `words` has of each text, of the shape of ids; 0 for -1."""
+        return self._worded().count(self._checked(ids))
+
+    def _worded(self) -> Wording:
+        self._wording.extend(self._texts[len(self._wording) :])
+        return self._wording
 
     def restore(
         self, texts: Sequence[str], quantised: NDArray[np.int8], scale: NDArray[np.float32]

@@ -342,7 +342,9 @@ def test_off_may_be_written_with_or_without_quotes(word: str) -> None:
     assert scenario.persmem.gate.mode == "off"
 
 
-@pytest.mark.parametrize("mode", ["product", "semantic", "generative_agents", "random", "none"])
+@pytest.mark.parametrize(
+    "mode", ["product", "hybrid", "semantic", "generative_agents", "random", "none"]
+)
 def test_personality_goes_with_every_way_of_recall(mode: str) -> None:
     society = Society(personal(settings=[f"recall.mode={mode}"], horizon=3, stimuli=[]))
     while society.running:

@@ -27,9 +27,9 @@ from simulation.studies.locomo.conversations import Conversation, Question, read
 from simulation.studies.locomo.f1 import NOT_MENTIONED, f1, parts, score, tokens
 from simulation.studies.locomo.measuring import recall_at
 from simulation.studies.locomo.memories import Memories, Reader, capped, importance, sampled
-from simulation.studies.locomo.words import Vocabulary, content, stem
 from simulation.studies.speaking import Models, Request
 from simulation.texts import Texts
+from simulation.words import Vocabulary, content, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -316,6 +316,34 @@ def test_controls_rank_as_those_of_the_engine(memories: Memories, mode: str) -> 
     np.testing.assert_array_equal(top[:, :8], found.position)
 
 
+def test_our_mode_is_that_of_the_engine(memories: Memories) -> None:
+    used = memories.all()
+    words = methods.bm25(memories, used, methods.LEXICON)
+    score = methods.hybrid(memories, used, "static", words, methods.HYBRID)
+    found = methods.shipped(memories, "static")
+    np.testing.assert_array_equal(found, methods.best(memories, used, score))
+
+
+@pytest.mark.parametrize("dense", [methods.HYBRID.dense, 0.0])
+def test_the_engine_itself_is_measured_where_our_mode_is_as_it_ships(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch, dense: float
+) -> None:
+    nothing = np.full((len(memories.questions), methods.TOP), -1)
+    monkeypatch.setattr(methods, "shipped", lambda *_: nothing)
+    chosen = tuning.Chosen(
+        bm25=methods.LEXICON,
+        weights=methods.PUBLISHED,
+        hybrid=replace(methods.HYBRID, dense=dense),
+    )
+    compared = comparing.Compared([memories], {"static": chosen}, draws=10)
+    found = [
+        compared.found[comparing.Key(encoder="static", method=comparing.OURS, store=store)][0]
+        for store in comparing.STORES
+    ]
+    assert chosen.ships == (not found[0].any()) == (dense > 0)
+    assert found[1].any()  # where turns are forgotten, the formula
+
+
 def test_persmem_is_similarity_match_and_retention(memories: Memories) -> None:
     found = methods.persmem(memories, memories.all(), "static")
     affect, state = memories.affect[3], memories.state[0]
@@ -380,9 +408,10 @@ def test_of_equal_settings_the_first_is_chosen(memories: Memories) -> None:
 
 
 def test_what_ships_stands_in_the_grids() -> None:
+    assert HybridParameters() == methods.HYBRID
     assert HybridParameters() in tuning.HYBRID_GRID
-    assert answers.LEXICON in tuning.BM25_GRID
-    assert (answers.LEXICON.k_1, answers.LEXICON.b) == (
+    assert methods.LEXICON in tuning.BM25_GRID
+    assert (methods.LEXICON.k_1, methods.LEXICON.b) == (
         LexicalParameters().k_1,
         LexicalParameters().b,
     )

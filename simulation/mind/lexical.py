@@ -16,6 +16,7 @@ with the weight of a rare word kept above 0; the rest is the project's own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,9 @@ from simulation.mind import elementary
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.signedinteger[Any]]
+
+_NEVER = -2  # stands for no word of a query: no memory has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +54,27 @@ class HybridParameters:
     reach: int = 3  # memories before that lend
 
 
+def distinct(words: IntArray) -> IntArray:
+    """Return the words of each text, (A, M), -1 where one stood before in the same text."""
+    order = np.argsort(words, axis=1, kind="stable")
+    ordered = np.take_along_axis(words, order, axis=1)
+    again = ordered[:, 1:] == ordered[:, :-1]
+    result = words.copy()
+    np.put_along_axis(result, order[:, 1:], np.where(again, -1, ordered[:, 1:]), axis=1)
+    return result
+
+
 def frequencies(memories: IntArray, query: IntArray) -> IntArray:
     """Return how often each word of the query stands in each memory, (A, K, M).
 
     memories: (A, K, L), or (1, K, L) for the same ones in every turn.  query: (A, M).
     """
-    shape = (len(query), memories.shape[1], query.shape[1])
-    result = np.zeros(shape, np.int64)
-    for place in range(query.shape[1]):
-        word = query[:, place, None, None]
-        result[:, :, place] = np.count_nonzero((memories == word) & (word >= 0), axis=2)
-    return result
+    asked = np.where(query < 0, _NEVER, query)
+    result = np.zeros((query.shape[1], len(query), memories.shape[1]), np.int64)
+    for word in np.ascontiguousarray(np.moveaxis(memories, 2, 0)):  # the n-th of each memory
+        for place in range(query.shape[1]):
+            result[place] += word == asked[:, place, None]
+    return result.transpose(1, 2, 0)
 
 
 def bm25(

@@ -332,13 +332,13 @@ COMMENT ON COLUMN recalls.tick IS 'tick of the turn';
 COMMENT ON COLUMN recalls.persona_id IS 'persona that recalled';
 COMMENT ON COLUMN recalls.slot IS 'place among the recalled memories, from 1';
 COMMENT ON COLUMN recalls.memory_id IS 'memory recalled';
-COMMENT ON COLUMN recalls.path IS 'how it was found: product, redirect, passive, active, semantic, ...';
+COMMENT ON COLUMN recalls.path IS 'how it was found: product, redirect, passive, active, semantic, hybrid, ...';
 COMMENT ON COLUMN recalls.query IS 'text that relevance and score refer to';
 COMMENT ON COLUMN recalls.recency IS 'exp(-age / tau), (0, 1]';
 COMMENT ON COLUMN recalls.importance IS 'importance of the memory, [0, 1]';
 COMMENT ON COLUMN recalls.relevance IS 'cosine of memory and query, clipped to [0, 1]';
 COMMENT ON COLUMN recalls.score IS
-    'what ranked it: recency * importance * relevance, or the passive score for redirect and passive';
+    'what ranked it: recency * importance * relevance, the passive score for redirect and passive, or what the mode scores by';
 
 CREATE TABLE gates (
     tick INTEGER NOT NULL,

@@ -53,7 +53,8 @@ def _graph(scenario: Scenario) -> Iterator[str]:
 
 def _recall(scenario: Scenario) -> Iterator[str]:
     recall, mode = scenario.recall, scenario.recall_mode
-    unused = {"none": ("k", "tau"), "random": ("tau",), "semantic": ("tau",), "persmem": ("k",)}
+    unused = {"none": ("k", "tau"), "persmem": ("k",)}
+    unused |= dict.fromkeys(("random", "semantic", "hybrid"), ("tau",))
     for key in unused.get(mode, ()):
         if _given(recall, key):
             yield f"recall.{key}: has no effect with mode {mode}"

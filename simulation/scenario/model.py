@@ -54,7 +54,7 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 Profile = Literal["secure", "anxious", "avoidant", "fearful"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 RecallMode = Literal[
-    "product", "gated", "persmem", "semantic", "generative_agents", "random", "none"
+    "product", "gated", "persmem", "hybrid", "semantic", "generative_agents", "random", "none"
 ]
 PersonalityKind = Literal["attachment", "big_five"]
 TRAITS: dict[str, tuple[str, ...]] = {
@@ -370,8 +370,9 @@ class Recall(Part):
     mode: RecallMode | None = Field(
         default=None,
         description="`product`: recency times importance times relevance; `gated`: that, with "
-        "memories that come unasked; `persmem`: passive and active retrieval; `semantic`: cosine "
-        "only; `generative_agents`: min-max normalised sum; `random`, `none`: controls. Default "
+        "memories that come unasked; `persmem`: passive and active retrieval; `hybrid`: words, "
+        "cosine and neighbours of a tick; `semantic`: cosine only; "
+        "`generative_agents`: min-max normalised sum; `random`, `none`: controls. Default "
         "gated where personas have a personality, else product.",
     )
     k: SlotsPerTier = Field(

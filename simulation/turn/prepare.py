@@ -18,7 +18,7 @@ from simulation.models.base import (
     TurnRequests,
 )
 from simulation.posts import KIND_CODE
-from simulation.recall import MODES
+from simulation.recall import PATHS, PERSONAL
 from simulation.regards import BRAND
 from simulation.regards.views import Views
 from simulation.turn.columns import taken
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from simulation.search import Decisions
     from simulation.turn.feel import Feelings
     from simulation.world import Event, World
+
+_PERSONAL = [PATHS.index(name) for name in PERSONAL]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +265,7 @@ def _recalled_view(world: World, rows: IntArray, recalled: Recalled) -> Recalled
     weight = recalled.score
     if store.affect:
         product = score(recalled.recency, recalled.importance, recalled.relevance)
-        weight = np.where(recalled.path >= len(MODES), product, weight)
+        weight = np.where(np.isin(recalled.path, _PERSONAL), product, weight)
     return RecalledView(
         text=np.where(here, store.text[at], -1),
         score=np.where(here, weight, 0.0),

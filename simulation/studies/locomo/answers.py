@@ -16,7 +16,6 @@ import numpy as np
 
 from simulation.encoders import EncoderSpec, load
 from simulation.errors import UsageError
-from simulation.mind.lexical import HybridParameters, LexicalParameters
 from simulation.studies.intervals import bootstrap
 from simulation.studies.locomo import asking, methods
 from simulation.studies.locomo.answers_rows import ORACLE, PAIRS, K, tables
@@ -25,7 +24,7 @@ from simulation.studies.locomo.comparing import AGENTS, OURS, PERSMEM, mean
 from simulation.studies.locomo.conversations import ADVERSARIAL
 from simulation.studies.locomo.f1 import score
 from simulation.studies.locomo.memories import Reader, sampled
-from simulation.studies.locomo.methods import Bm25
+from simulation.studies.locomo.methods import HYBRID, LEXICON
 from simulation.studies.locomo.study import SEED, given
 from simulation.studies.locomo.tuning import rows_of
 from simulation.studies.output import Findings, publish, sha256_of
@@ -57,8 +56,6 @@ HERE_SAMPLE: Final = 20
 """The same of a model on this machine, which may take a minute for a few."""
 QUICK_SAMPLE: Final = 20
 THEIRS: Final = "0.0169 [0.0027, 0.0310]"
-LEXICON: Final = Bm25(stems=True, k_1=LexicalParameters().k_1, b=LexicalParameters().b)
-HYBRID: Final = HybridParameters()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,15 +113,13 @@ def questions_of(prepared: Sequence[Memories], encoder: str) -> dict[str, list[A
 def recalled(memories: Memories, encoder: str) -> dict[str, list[list[int]]]:
     """Return the places of the turns that each method finds for each question."""
     used = memories.all()
-    words = methods.bm25(memories, used, LEXICON)
     scores = {
         AGENTS: methods.generative_agents(memories, used, encoder),
         PERSMEM: methods.persmem(memories, used, encoder),
-        OURS: methods.hybrid(memories, used, encoder, words, HYBRID),
     }
-    found = {
-        name: methods.best(memories, used, each)[:, :K].tolist() for name, each in scores.items()
-    }
+    tops = {name: methods.best(memories, used, each) for name, each in scores.items()}
+    tops[OURS] = methods.shipped(memories, encoder)
+    found = {name: each[:, :K].tolist() for name, each in tops.items()}
     found[ORACLE] = [list(question.evidence) for question in memories.questions]
     return found
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from simulation.rng import Streams, stream_keys
 from simulation.studies.locomo.conversations import ADVERSARIAL
 from simulation.studies.locomo.f1 import NOT_MENTIONED
-from simulation.studies.locomo.words import content, stem
 from simulation.studies.speaking import Request
+from simulation.words import content, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

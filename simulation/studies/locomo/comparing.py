@@ -78,6 +78,12 @@ class Compared:
                 for store in STORES:
                     key = Key(encoder=encoder, method=name, store=store)
                     self.found[key] = [_recall(one, method, store) for one in conversations]
+            if setting.ships:  # then a run would find the same: measure the engine itself
+                key = Key(encoder=encoder, method=OURS, store=ALL)
+                self.found[key] = [
+                    recall_at(one.questions, methods.shipped(one, encoder))
+                    for one in conversations
+                ]
 
     def recall(self, key: Key, among: Sequence[int]) -> FloatArray:
         """Return recall of the questions of some conversations, (N, len(KS))."""

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from simulation.studies.locomo.conversations import ADVERSARIAL
-from simulation.studies.locomo.words import stem
+from simulation.words import stem
 
 if TYPE_CHECKING:
     from simulation.studies.locomo.conversations import Question

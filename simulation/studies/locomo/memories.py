@@ -24,8 +24,8 @@ from simulation.memory import KINDS, MemoryStore
 from simulation.mind import affect, lexical
 from simulation.mind.recency import recency, tau
 from simulation.rng import Streams, stream_keys
-from simulation.studies.locomo.words import Vocabulary, content, stem
 from simulation.texts import Texts
+from simulation.words import Vocabulary, content, stem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,8 +59,9 @@ class Memories:
 
     questions: those with evidence, Q.  tick: (K,) session.  age: (K,) ticks, >= 1.
     recency, importance: (K,) in [0, 1].  affect: (K, 3).  state: (Q, 3), how the rememberer feels
-    on being asked.  cosine: (Q, K) by encoder.  plain: all words as they are.  stems: stems of
-    content words.  capped: (K,) what is left under the cap.
+    on being asked.  texts: of turns and questions, by encoder.  items: (K,) text ids of turns.
+    query: (Q,) of questions.  cosine: (Q, K) by encoder.  plain: all words as they are.
+    stems: stems of content words.  capped: (K,) what is left under the cap.
     """
 
     conversation: Conversation
@@ -72,6 +73,9 @@ class Memories:
     importance: FloatArray
     affect: FloatArray
     state: FloatArray
+    texts: Mapping[str, Texts]
+    items: IntArray
+    query: IntArray
     cosine: Mapping[str, FloatArray]
     plain: Words
     stems: Words
@@ -80,6 +84,18 @@ class Memories:
     def all(self) -> BoolArray:
         """Return that every turn is remembered, (K,)."""
         return np.ones(len(self.tick), np.bool_)
+
+    def store(self) -> MemoryStore:
+        """Return the engine's store with every turn, as it is after the last session."""
+        store = MemoryStore(1, cap=len(self.tick))
+        store.write(
+            np.zeros(len(self.tick), np.int64),
+            tick=self.tick,
+            kind=KINDS.index("seed"),
+            importance=self.importance,
+            text=self.items,
+        )
+        return store
 
     def ageless(self) -> Memories:
         """Return them as if all had been written in the tick of the questions."""
@@ -112,6 +128,9 @@ class Reader:
         state = affect.update_state(
             np.array(affect.NEUTRAL_STATE), affect.clip_affect(self._felt(asked))
         )
+        texts = {one.name: Texts(one.encode, width=one.width) for one in self.encoders}
+        ids = [(each.intern(turns), each.intern(asked)) for each in texts.values()]
+        items, query = ids[0]  # counted alike, whatever encodes them
         return Memories(
             conversation=conversation,
             questions=tuple(questions),
@@ -122,7 +141,12 @@ class Reader:
             importance=weight,
             affect=affect.clip_affect(self._felt(turns)),
             state=state,
-            cosine={one.name: _cosine(one, asked, turns) for one in self.encoders},
+            texts=texts,
+            items=items,
+            query=query,
+            cosine={
+                name: each.cosine(items[None, :], query[:, None]) for name, each in texts.items()
+            },
             plain=_words(turns, asked, Vocabulary(stem=False, stop=False)),
             stems=_words(turns, asked, Vocabulary(stem=True, stop=True)),
             capped=capped(tick, weight),
@@ -168,12 +192,6 @@ def sampled(conversation: Conversation, *, most: int | None, seed: int) -> tuple
     keys = stream_keys(f"{conversation.id}|{i}" for i in range(len(questions)))
     drawn = Streams(seed).permutation("locomo-questions", keys=keys)[:most]
     return tuple(questions[i] for i in sorted(drawn.tolist()))
-
-
-def _cosine(encoder: Encoder, asked: Sequence[str], turns: Sequence[str]) -> FloatArray:
-    texts = Texts(encoder.encode, width=encoder.width)
-    items, queries = texts.intern(turns), texts.intern(asked)
-    return texts.cosine(items[None, :], queries[:, None])
 
 
 def _words(turns: Sequence[str], asked: Sequence[str], vocabulary: Vocabulary) -> Words:

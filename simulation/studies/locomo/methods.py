@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from simulation import recall
 from simulation.mind import lexical, passive
 from simulation.mind.lexical import HybridParameters, LexicalParameters
 from simulation.mind.recency import relevance
 from simulation.mind.retention import RetentionParameters, retention
+from simulation.rng import Streams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +55,10 @@ class Weights:
 
 TEXTBOOK: Final = Bm25(stems=False, k_1=1.5, b=0.75)
 PUBLISHED: Final = Weights(recency=1.0, importance=1.0)
+
+LEXICON: Final = Bm25(stems=True, k_1=LexicalParameters().k_1, b=LexicalParameters().b)
+HYBRID: Final = HybridParameters()
+"""With `LEXICON` our mode as it ships: `recall.mode: hybrid` of a scenario."""
 
 
 def bm25(memories: Memories, used: BoolArray, setting: Bm25) -> FloatArray:
@@ -133,6 +139,27 @@ def hybrid(
     )
     places = np.arange(len(used))[None]
     return lexical.lent(own, places, memories.tick[None], used[None], parameters=parameters)
+
+
+def shipped(memories: Memories, encoder: str) -> IntArray:
+    """Return the best turns of each question by the engine's own recall of mode `hybrid`, (Q, 10).
+
+    They are those of `hybrid` with `LEXICON` and `HYBRID` where every turn is remembered.
+    """
+    asked = len(memories.query)
+    found = recall.recall(
+        memories.store(),
+        memories.texts[encoder],
+        rows=np.zeros(asked, np.int64),
+        query=memories.query,
+        now=int(memories.tick.max()) + 1,
+        tau=memories.tau,
+        k=np.full(asked, TOP),
+        mode="hybrid",
+        streams=Streams(0),  # never drawn from
+        keys=np.zeros(asked, np.uint64),
+    )
+    return found.position
 
 
 def best(memories: Memories, used: BoolArray, score: FloatArray) -> IntArray:

@@ -87,7 +87,10 @@ def findings(data: Path | None, *, quick: bool) -> Findings:
         pictures=pictures.pictures(compared, split.test, main),
         seeds=(SEED,),
         configuration=_configuration(reader, conversations, split)
-        | {"chosen": {name: _settings(each) for name, each in chosen.items()}},
+        | {
+            "chosen": {name: _settings(each) for name, each in chosen.items()},
+            "hybrid_by_the_engine": [name for name, each in chosen.items() if each.ships],
+        },
         data={data.name: sha256_of(data)} if data is not None else {},
         encoders=reader.encoders,
     )

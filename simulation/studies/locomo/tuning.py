@@ -15,7 +15,7 @@ import numpy as np
 from simulation.mind.lexical import HybridParameters
 from simulation.studies.locomo import methods
 from simulation.studies.locomo.measuring import recall_at
-from simulation.studies.locomo.methods import Bm25, Weights
+from simulation.studies.locomo.methods import HYBRID, LEXICON, Bm25, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +55,11 @@ class Chosen:
     bm25: Bm25
     weights: Weights
     hybrid: HybridParameters
+
+    @property
+    def ships(self) -> bool:
+        """Whether our mode, so chosen, is the engine's `recall.mode: hybrid`."""
+        return (self.bm25, self.hybrid) == (LEXICON, HYBRID)
 
 
 class Grid(Generic[Setting]):

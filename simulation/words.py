@@ -1,4 +1,4 @@
-"""Words of a text for lexical recall, and stems for LoCoMo's F1.
+"""Words of texts as numbers, for recall by words, and the stems that they have.
 
 The stemmer is that of Porter 1980, "An algorithm for suffix stripping", with the two departures of
 its author's own programs (`bli` to `ble`, `logi` to `log`).
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from simulation.buffers import grown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,15 +79,18 @@ class Vocabulary:
 
     def __init__(self, *, stem: bool, stop: bool) -> None:
         """Start empty. stem: words become stems.  stop: words of `STOP` are left out."""
-        self._stem, self._stop = stem, stop
+        self._stem = stem
         self._ids: dict[str, int] = {}
+        self._known: dict[str, int] = dict.fromkeys(
+            STOP if stop else (), -1
+        )  # as they are written
 
     def ids(self, texts: Sequence[str], *, once: bool = False) -> IntArray:
         """Return the words of texts as numbers, (n, L), -1 behind a shorter one's last.
 
         once: a word that a text repeats counts once.
         """
-        rows = [self._row(text) for text in texts]
+        rows = [self.row(text) for text in texts]
         if once:
             rows = [list(dict.fromkeys(row)) for row in rows]
         result = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
@@ -92,10 +98,63 @@ class Vocabulary:
             result[place, : len(row)] = row
         return result
 
-    def _row(self, text: str) -> list[int]:
-        found = content(text, stop=self._stop)
-        words = map(stem, found) if self._stem else found
-        return [self._ids.setdefault(word, len(self._ids)) for word in words]
+    def row(self, text: str) -> list[int]:
+        """Return the words of one text, in order."""
+        known, words = self._known, content(text, stop=False)
+        for word in words:
+            if word not in known:
+                name = stem(word) if self._stem else word
+                known[word] = self._ids.setdefault(name, len(self._ids))
+        return [number for word in words if (number := known[word]) >= 0]
+
+
+class Wording:
+    """Stems of the content words of texts, in the order of the texts' ids; each is read once.
+
+    Words stand end to end, so that one long text takes no more than its own room.
+    """
+
+    def __init__(self) -> None:
+        """Start without texts."""
+        self._vocabulary = Vocabulary(stem=True, stop=True)
+        self._words = np.zeros(0, np.int32)  # of all texts, and room for more
+        self._ends = np.zeros(1, np.int64)  # where each text's words end, after the first 0
+        self._texts = 0
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return self._texts
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add the texts that come next."""
+        if not texts:
+            return
+        rows = [self._vocabulary.row(text) for text in texts]
+        begin, first, last = int(self._ends[len(self)]), len(self) + 1, len(self) + len(rows)
+        ends = begin + np.cumsum([len(row) for row in rows])
+        self._words = grown(self._words, int(ends[-1]))
+        self._words[begin : ends[-1]] = list(chain.from_iterable(rows))
+        self._ends = grown(self._ends, last + 1)
+        self._ends[first : last + 1] = ends
+        self._texts = last
+
+    def count(self, ids: IntArray) -> IntArray:
+        """Return the number of words of texts, of the shape of ids; -1 has none."""
+        length = self._ends.take(ids + 1) - self._ends.take(np.maximum(ids, 0))
+        return np.where(ids >= 0, length, 0)
+
+    def of(self, ids: IntArray) -> NDArray[np.int32]:
+        """Return the words of texts, (*ids.shape, L), -1 behind a shorter one's last.
+
+        ids: any shape, below the number of texts; -1 has no words.
+        """
+        length = self.count(ids)
+        places = np.arange(length.max(initial=0))
+        if not places.size:
+            return np.full((*ids.shape, 0), -1, np.int32)
+        begin = self._ends.take(np.maximum(ids, 0))
+        words = self._words.take(begin[..., None] + places, mode="clip")
+        return np.where(places < length[..., None], words, np.int32(-1))
 
 
 def content(text: str, *, stop: bool = True) -> list[str]:
