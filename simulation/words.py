@@ -81,9 +81,8 @@ class Vocabulary:
         """Start empty. stem: words become stems.  stop: words of `STOP` are left out."""
         self._stem = stem
         self._ids: dict[str, int] = {}
-        self._known: dict[str, int] = dict.fromkeys(
-            STOP if stop else (), -1
-        )  # as they are written
+        # By the word as it is written: most come again, and are neither looked up nor stemmed.
+        self._known = dict.fromkeys(STOP if stop else (), -1)
 
     def ids(self, texts: Sequence[str], *, once: bool = False) -> IntArray:
         """Return the words of texts as numbers, (n, L), -1 behind a shorter one's last.
