@@ -266,7 +266,7 @@ def test_what_a_model_answers_stands_in_tables_and_empty_answers_are_left_out(
     assert [v.found for v in found.verdicts[-2:]] == ["1, with 1 choices", "no usable answer"]
     (summary,) = [table for table in found.tables if table.name == "language_model"]
     assert len(summary.rows) == 1
-    assert found.about.startswith("A model spoke.")
+    assert found.headline == "A model spoke."
 
 
 def test_answers_of_a_speaker_are_read_arm_by_arm(asked: Asked, words: frozenset[str]) -> None:

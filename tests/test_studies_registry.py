@@ -53,6 +53,11 @@ def test_a_study_that_needs_data_says_which(
     assert not out.exists()
 
 
+def test_without_a_name_all_studies_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["study"]) == 2
+    assert f"name a study. Studies: {', '.join(STUDIES)}." in capsys.readouterr().err
+
+
 def test_a_study_without_language_models_refuses_to_be_given_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -162,10 +162,9 @@ def findings(rows: int = 2) -> Findings:
 
 
 def test_a_study_is_published_whole_and_says_what_was_reached(tmp_path: Path) -> None:
-    said = publish(findings(), tmp_path / "new" / "study", quick=True)
+    said = publish(findings(), tmp_path / "new" / "study", quick=False)
     folder = tmp_path / "new" / "study"
     assert said.splitlines() == [
-        "A short form, to see that all works; take numbers from a full one.",
         "reached      big: 3 (at least 2; theirs: 4)",
         "reported     small: 3",
         "not reached  odd: 2 (odd)",
@@ -188,6 +187,23 @@ def test_a_study_is_published_whole_and_says_what_was_reached(tmp_path: Path) ->
     report = (folder / "report.md").read_text()
     assert "![picture](picture.svg)" in report
     assert "\\<a\\|0>\\\\u202e" in report  # reads as \\u202e
+
+
+def test_a_short_form_judges_nothing(tmp_path: Path) -> None:
+    said = publish(findings(), tmp_path / "study", quick=True)
+    assert said.splitlines()[:3] == [
+        "A short form, to see that all works; take numbers from a full one.",
+        "reported     big: 3 (at least 2; theirs: 4)",
+        "reported     small: 3",
+    ]
+    assert "**A short form" in (tmp_path / "study" / "report.md").read_text()
+
+
+def test_numbers_for_reading_are_neither_0_nor_nan_where_they_are_not() -> None:
+    row = (0.0002, 0.0, float("nan"), -0.00049, 0.0005, True)
+    table = Table(name="t", title="T", columns=tuple("abcdef"), rows=(row,))
+    assert "| 0.0002 | 0.000 | undefined | -0.0005 | 0.001 | yes |" in table.markdown()
+    assert "0.0002,0.0,nan,-0.00049,0.0005,yes" in table.csv()
 
 
 def test_a_long_table_is_cut_in_the_report_and_says_so() -> None:

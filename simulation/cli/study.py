@@ -78,7 +78,7 @@ _model_options = together(
         ),
     ),
 )
-@click.argument("name", metavar="STUDY")
+@click.argument("name", metavar="STUDY", default="")
 @click.option("--quick", is_flag=True, help="A short form that takes less than a minute.")
 @click.option(
     "--data", type=click.Path(path_type=Path), metavar="PATH", help="Data of yours, see below."
@@ -188,5 +188,7 @@ def _free_folder(name: str) -> Path:
 def _no_study(name: str) -> str:
     from simulation.spelling import did_you_mean
 
-    hint = did_you_mean(name, STUDIES) or "."
-    return f'there is no study "{name}"{hint} Studies: {", ".join(STUDIES)}.'
+    known = f"Studies: {', '.join(STUDIES)}."
+    if not name:
+        return f"name a study. {known}"
+    return f'there is no study "{name}"{did_you_mean(name, STUDIES) or "."} {known}'

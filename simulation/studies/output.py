@@ -43,7 +43,8 @@ _MARKS: Final = frozenset("\\|<`")
 class Findings:
     """What a study found.
 
-    about: a paragraph for the head of the report.  pictures: SVG by name.  seeds: of its chance.
+    about: a paragraph for the head of the report.  headline: what comes before all else, such as
+    who spoke.  pictures: SVG by name.  seeds: of its chance.
     configuration: whatever decides its numbers, JSON.  data: SHA-256 of each file read, by name.
     encoders: where similarities come from.  models: language models and their settings, JSON.
     records: other files, by name.  notes: paragraphs that are printed after the verdicts.
@@ -62,6 +63,7 @@ class Findings:
     models: Mapping[str, Any] = field(default_factory=dict)
     records: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    headline: str = ""
 
 
 def publish(findings: Findings, folder: Path, *, quick: bool) -> str:
@@ -75,8 +77,10 @@ def publish(findings: Findings, folder: Path, *, quick: bool) -> str:
     for name, text in files.items():
         with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    head = [SHORT] if quick else []
-    lines = "\n".join([*head, *map(str, findings.verdicts)])
+    head, verdicts = [findings.headline] if findings.headline else [], list(findings.verdicts)
+    if quick:  # a target is for the whole study
+        head, verdicts = [*head, SHORT], [replace(one, reached=None) for one in verdicts]
+    lines = "\n".join([*head, *map(str, verdicts)])
     return "\n\n".join(filter(None, (lines, *findings.notes, f"wrote {folder}")))
 
 
@@ -112,7 +116,8 @@ def _report(findings: Findings, tables: Sequence[Table], *, quick: bool) -> str:
 
 
 def _paragraphs(findings: Findings, tables: Sequence[Table], *, quick: bool) -> Iterator[str]:
-    yield f"# {findings.name}: {findings.title}\n\n{findings.about}\n"
+    about = " ".join(filter(None, (findings.headline, findings.about)))
+    yield f"# {findings.name}: {findings.title}\n\n{about}\n"
     if quick:
         yield f"\n**{SHORT}**\n"
     for table in tables:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import dataclass
+
+_LEAST = 0.0005  # what three decimals show
 
 Cell = str | int | float | bool
 
@@ -27,7 +30,7 @@ class Table:
         return out.getvalue()
 
     def markdown(self) -> str:
-        """Return the table as Markdown; numbers with three decimals."""
+        """Return the table as Markdown; numbers with three decimals, or their first digit."""
         head = [self.columns, ["---"] * len(self.columns)]
         body = [[_short(cell) for cell in row] for row in self.rows]
         return "".join(f"| {' | '.join(row)} |\n" for row in [*head, *body])
@@ -39,8 +42,15 @@ def _exact(cell: Cell) -> str:
 
 def _short(cell: Cell) -> str:
     if isinstance(cell, float):
-        return f"{cell:.3f}"
+        return _number(cell)
     return _word(cell) if isinstance(cell, bool) else str(cell)
+
+
+def _number(value: float) -> str:
+    """Return a number with three decimals; one that they would make 0 with its first digits."""
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:.1g}" if 0.0 < abs(value) < _LEAST else f"{value:.3f}"
 
 
 def _word(yes: bool) -> str:  # noqa: FBT001 - a cell of a table

@@ -92,7 +92,6 @@ def speak(
 
 def findings(made: Sequence[Arm], spoken: Spoken | None, *, dropped: int) -> Findings:
     """Return all that was found. dropped: number of words of attributes."""
-    head = NOBODY if spoken is None else spoken.head
     found = [
         tables.variety_table(made),
         tables.change_table(made),
@@ -106,7 +105,8 @@ def findings(made: Sequence[Arm], spoken: Spoken | None, *, dropped: int) -> Fin
     return Findings(
         name=NAME,
         title="what the persona block does to the answers to one question",
-        about=f"{head} {ABOUT}",
+        headline=NOBODY if spoken is None else spoken.head,
+        about=ABOUT,
         verdicts=tuple(verdicts),
         tables=tuple(found),
         pictures={"distinct_answers": tables.picture(made)},

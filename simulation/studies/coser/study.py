@@ -84,7 +84,8 @@ def _findings(found: Circumstances, judged: Sequence[Judged], who: Voices) -> Fi
     return Findings(
         name=NAME,
         title="given-circumstance acting on CoSER's test set",
-        about=f"{who.headline} {len(judged)} of {len(found.circumstances)} scenes. {ABOUT}",
+        headline=who.headline,
+        about=f"{len(judged)} of {len(found.circumstances)} scenes. {ABOUT}",
         verdicts=tuple(verdicts(judged)),
         tables=(summary_table(judged), scene_table(judged), flaw_table(judged)),
         pictures={"scores": picture(judged)},

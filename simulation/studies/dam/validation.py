@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from simulation.studies.dam.unit import Flip, Stability
 
 QUICK: Final = 40  # dialogues that are heard in the short form
+QUICK_SENTENCES: Final = 400  # labelled ones that are read in it
 BY_NAME: Final = (WAYS[0], WAYS[1])
 
 
@@ -112,7 +113,7 @@ def validate(encoder: Encoder, *, quick: bool, labelled: Path | None) -> Validat
             for world in (() if quick else OTHERS)
             for seed in seeds
         ),
-        real=real(labelled, encoder) if labelled is not None else (),
+        real=real(labelled, encoder, quick=quick) if labelled is not None else (),
         heard=hearing.hear(dialogues(seeds[0], count=QUICK if quick else DIALOGUES), encoder),
     )
 
@@ -131,9 +132,12 @@ def seeded(world: World, seed: int, encoder: Encoder, *, ways: Sequence[Way]) ->
     )
 
 
-def real(path: Path, encoder: Encoder) -> tuple[Grown, ...]:
-    """Return labelled sentences, taken in: as of one restaurant, and dealt to sixty."""
-    sentences = aspects.read(path)
+def real(path: Path, encoder: Encoder, *, quick: bool = False) -> tuple[Grown, ...]:
+    """Return labelled sentences, taken in: as of one restaurant, and dealt to sixty.
+
+    quick: the first sentences only.
+    """
+    sentences = aspects.read(path)[: QUICK_SENTENCES if quick else None]
     found = []
     for world, names in (
         ("reviews, one restaurant", aspects.ONE),

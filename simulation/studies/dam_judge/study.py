@@ -98,7 +98,8 @@ def findings(sizes: Sequence[Size], found: Sequence[Answered], who: Voices) -> F
     return Findings(
         name=NAME,
         title="six dimensions by a judge, full memory against settled attitudes",
-        about=f"{who.headline} {ABOUT}",
+        headline=who.headline,
+        about=ABOUT,
         verdicts=(
             size_verdict(sizes),
             *rating_verdicts(ratings, by_rule=who.models.judge.is_rule),

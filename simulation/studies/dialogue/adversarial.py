@@ -95,8 +95,7 @@ def run(folder: Path, *, quick: bool, data: Path | None, models: Models | None =
     bank = recalling.bank(corpus.read("events"))
     with voices(models, speak=rules.say, judge=rules.choose, folder=folder) as asked:
         found = [repeat(asked, bank, size, known, seed=seed) for seed in seeds]
-        printed = publish(_findings(asked, bank, size, known, data, found), folder, quick=quick)
-    return f"{asked.headline}\n{printed}"
+        return publish(_findings(asked, bank, size, known, data, found), folder, quick=quick)
 
 
 def repeat(asked: Voices, bank: Bank, size: Size, known: Norms, *, seed: int) -> Repetition:
@@ -196,7 +195,8 @@ def _findings(
     return Findings(
         name=NAME,
         title="speaking of positive things alone",
-        about=f"{asked.headline} The {size.pairs} profiles highest and lowest in {TRAIT} of "
+        headline=asked.headline,
+        about=f"The {size.pairs} profiles highest and lowest in {TRAIT} of "
         f"{PEOPLE} are paired. Replies are scored by {scoring}. A direction is right where the "
         "high one sounds more negative; retention is its share when only good things may be "
         "said, divided by its share otherwise. Intervals draw whole pairs. With so few pairs all "

@@ -87,8 +87,7 @@ def run(folder: Path, *, quick: bool, data: Path | None, models: Models | None =
     bank = recalling.bank(corpus.read("events"))
     with voices(models, speak=rules.say, judge=rules.choose, folder=folder) as asked:
         found = [repeat(asked, bank, size, seed=seed) for seed in seeds]
-        printed = publish(_findings(asked, bank, size, found), folder, quick=quick)
-    return f"{asked.headline}\n{printed}"
+        return publish(_findings(asked, bank, size, found), folder, quick=quick)
 
 
 def repeat(asked: Voices, bank: Bank, size: Size, *, seed: int) -> Repetition:
@@ -165,7 +164,8 @@ def _findings(asked: Voices, bank: Bank, size: Size, found: Sequence[Repetition]
     return Findings(
         name=NAME,
         title="dialogues from recalled memories, and a blind choice",
-        about=f"{asked.headline} Each of {size.people} profiles answers six questions, with three "
+        headline=asked.headline,
+        about=f"Each of {size.people} profiles answers six questions, with three "
         f"recalled memories a round or none. The {size.pairs} highest and lowest in each trait "
         "are paired, and a judge chooses in both orders; chance is 50 %. An answer that is "
         "neither A nor B is invalid: it is counted, and left out of the share. Intervals draw "

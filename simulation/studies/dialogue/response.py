@@ -101,8 +101,7 @@ def run(folder: Path, *, quick: bool, data: Path | None, models: Models | None =
         ]
         judged = judge(asked, found)
         findings = _findings(asked, bank, people[0].appraiser, seeds, found, judged)
-        printed = publish(findings, folder, quick=quick)
-    return f"{asked.headline}\n{printed}"
+        return publish(findings, folder, quick=quick)
 
 
 def read_judgement(text: str) -> tuple[str, int]:
@@ -199,7 +198,8 @@ def _findings(
     return Findings(
         name=NAME,
         title="ten replies of three attachments, judged",
-        about=f"{asked.headline} Three profiles answer ten questions; state and memory go on from "
+        headline=asked.headline,
+        about="Three profiles answer ten questions; state and memory go on from "
         "one to the next. A judge guesses the profile of each reply (chance: one in three) and "
         "of the ten together, and says how negative they sound, 1 to 5. An answer that names no "
         "category, or several, is invalid: it is counted, and left out of the share. The ten "

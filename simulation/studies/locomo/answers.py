@@ -200,8 +200,9 @@ def _findings(
     return Findings(
         name=NAME,
         title="whether better evidence gives better answers",
+        headline=heard.headline,
         about=(
-            f"{heard.headline} {len(answered.category)} questions of "
+            f"{len(answered.category)} questions of "
             f"{', '.join(one.id for one in test)}, each with {K} memories of every recall and "
             "with the evidence itself; scored by LoCoMo's F1."
         ),

@@ -95,7 +95,7 @@ def _above(
     return Verdict(
         claim=f"recall@5 of {_said(key)} above {_said(other)}",
         found=f"{over}{questions.words()} over questions",
-        target="" if target is None else f"at least {target}",
+        target="" if target is None else f"at least {target}, and the interval above 0",
         reached=reached,
         theirs=theirs,
     )

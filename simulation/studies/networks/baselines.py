@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from simulation.studies.networks.panel import BoolArray, FloatArray, IntArray, Panel
 
+PER_CLAIM: Final = "linear pull and a constant a claim"
 CONFIDENCES: Final = tuple(round(0.1 * i, 1) for i in range(1, 11))
 
 
@@ -50,7 +51,7 @@ def baselines(fitting: Panel, *, ridge: float) -> tuple[Baseline, ...]:
             predict=lambda p: p.first + weight * _gap(p),
         ),
         Baseline(
-            name="linear pull and a constant a claim",
+            name=PER_CLAIM,
             constants=f"weight {slope:.3f}",
             predict=lambda p: p.first + slope * _gap(p) + shifts[p.claim],
         ),

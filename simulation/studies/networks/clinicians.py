@@ -61,11 +61,11 @@ def difference(panel: Panel, rounds: FloatArray) -> Difference:
     )
 
 
-def pooled(parts: Sequence[tuple[Panel, FloatArray]]) -> float:
-    """Return network minus control over several panels, each with last answers, (N,)."""
+def pooled(parts: Sequence[tuple[Panel, FloatArray]]) -> tuple[float, float]:
+    """Return network and control over several panels, each with last answers, (N,)."""
     moved = np.concatenate([changes(panel, last)[panel.scored] for panel, last in parts])
     tied = np.concatenate([panel.tied[panel.scored] for panel, _ in parts])
-    return float(moved[tied].mean() - moved[~tied].mean())
+    return float(moved[tied].mean()), float(moved[~tied].mean())
 
 
 def interval(panel: Panel) -> Interval:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from simulation.studies.networks import clinicians
 from simulation.studies.networks.measuring import Shape, ratio, shape_of
 
 if TYPE_CHECKING:
@@ -110,6 +111,16 @@ class Clinic:
     test: Panel
     arms: Mapping[str, Arm]
     back: Arm | None
+
+    def crossed(self) -> list[tuple[float, float]]:
+        """Return network and control of each seed over all, each half as set on the other."""
+        if self.back is None:
+            return []
+        pairs = zip(self.arms[OWN].runs(), self.back.runs(), strict=True)
+        return [
+            clinicians.pooled([(self.test, here[-1]), (self.fitted_on, there[-1])])
+            for here, there in pairs
+        ]
 
 
 def named(arm: str) -> str:

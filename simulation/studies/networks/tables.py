@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import asdict, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -243,6 +244,12 @@ def _clinicians(clinic: Clinic) -> Table:
             float(np.mean([getattr(one, n) for one in found])) for n in ("network", "control")
         )
         rows.append((name, network, control, network - control, *map(float, shapes)))
+    both = [("people, all", clinicians.pooled([(clinic.whole, clinic.whole.last)]))]
+    if crossed := clinic.crossed():
+        network, control = np.mean(crossed, axis=0).tolist()
+        both.append(("personas, all, each half as set on the other", (network, control)))
+    nothing = (math.nan,) * (2 * len(SHAPES))
+    rows += [(name, net, con, net - con, *nothing) for name, (net, con) in both]
     return Table(
         name="clinicians",
         title="Clinicians: change of the mean absolute error from first to last answer, in points",

@@ -8,6 +8,7 @@ import numpy as np
 
 from simulation.studies.intervals import spread
 from simulation.studies.networks import clinicians
+from simulation.studies.networks.baselines import PER_CLAIM
 from simulation.studies.networks.fitting import TOLERANCE
 from simulation.studies.networks.found import ARMS, MAIN, OWN, PULL, RULE, SHAPES, named
 from simulation.studies.networks.measuring import rmse, shape_intervals
@@ -28,7 +29,8 @@ def verdicts(news: News | None, clinic: Clinic | None) -> tuple[Verdict, ...]:
     """Return what was reached, a line a claim."""
     found: list[Verdict] = []
     if news is not None:
-        found += [*_error_verdicts(news), *_shape_verdicts(news), *_both_ways(news)]
+        found += [*_error_verdicts(news), *_beside(news), *_shape_verdicts(news)]
+        found += _both_ways(news)
         found.append(_rule_verdict(news))
     if clinic is not None:
         found += _clinic_verdicts(clinic)
@@ -47,7 +49,6 @@ def _error_verdicts(news: News) -> Iterator[Verdict]:
             found=f"{error.words()} x no change",
             target=f"below the linear pull's {pull:.3f}",
             reached=error.value < pull,
-            theirs=f"no change {PERCENT * least:.2f} points",
         )
     main = news.ratios[named(MAIN)][0].value
     yield Verdict(
@@ -55,6 +56,25 @@ def _error_verdicts(news: News) -> Iterator[Verdict]:
         found=f"{main:.3f} x no change",
         target=f"at most {AIM}",
         reached=main <= AIM,
+    )
+
+
+def _beside(news: News) -> Iterator[Verdict]:
+    """Yield what keeps the errors above in proportion."""
+    least = rmse(news.test.first, news.test)
+    alone = np.array([rmse(run[-1], news.test) for run in news.arms[MAIN].runs()]) / least
+    yield Verdict(
+        claim=f"error of a single seed ({MAIN}): a run is a draw and no forecast",
+        found=f"{spread(alone)} x no change",
+        target="",
+        reached=None,
+    )
+    knowing = news.ratios[PER_CLAIM][0]
+    yield Verdict(
+        claim=f"{PER_CLAIM}, which knows as much as {MAIN}",
+        found=f"{knowing.words()} x no change",
+        target="",
+        reached=None,
     )
 
 
@@ -123,11 +143,7 @@ def _clinic_verdicts(clinic: Clinic) -> Iterator[Verdict]:
         found = [clinicians.difference(clinic.test, r).difference for r in arm.runs()]
         yield _difference(f"held back, {name}", found, people, judged=name == OWN)
     if clinic.back is not None:
-        pairs = zip(clinic.arms[OWN].runs(), clinic.back.runs(), strict=True)
-        found = [
-            clinicians.pooled([(clinic.test, here[-1]), (clinic.fitted_on, there[-1])])
-            for here, there in pairs
-        ]
+        found = [network - control for network, control in clinic.crossed()]
         told = "all, each half as set on the other"
         yield _difference(told, found, clinicians.interval(clinic.whole), judged=True)
 
