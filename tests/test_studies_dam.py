@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import errno
 import hashlib
 import io
 import json
@@ -30,7 +29,7 @@ from simulation.studies.dam import (
     verdicts,
 )
 from simulation.studies.dam.dialogues import Evidence, dialogues, sequences
-from simulation.studies.output import Findings, shown
+from simulation.studies.output import Findings, publish, shown
 from simulation.studies.tables import Table
 from simulation.studies.verdict import Verdict
 
@@ -303,11 +302,51 @@ def test_a_folder_that_cannot_be_written_is_told_at_once_and_nothing_is_left(
     assert "cannot be written" in capsys.readouterr().err
 
     def full(folder: Path, **_: object) -> str:
-        folder.mkdir(parents=True)
-        (folder / "half.csv").write_text("1")
-        raise OSError(errno.ENOSPC, "No space left on device")
+        records = {"a.txt": "a", "b/b.txt": "b", "x" * 300: "no file can be called so"}
+        found = Findings(name="n", title="t", about="", verdicts=(), tables=(), records=records)
+        return publish(found, folder, quick=True)
 
     monkeypatch.setattr(dam, "run", full)
     assert execute(["study", "dam", "--quick", "--out", str(tmp_path / "new" / "out")]) == 2
-    assert "No space left on device; nothing is left of it" in capsys.readouterr().err
+    assert "File name too long; nothing is left of the study" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+def test_nothing_of_somebody_else_is_written_over_or_taken_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Findings(name="n", title="t", about="", verdicts=(), tables=())
+
+    def meanwhile(folder: Path, **_: object) -> str:
+        assert execute(["study", "dam", "--quick", "--out", str(folder)]) == 2  # it is taken
+        (folder / "thesis.txt").write_text("precious")
+        return publish(found, folder, quick=True)
+
+    monkeypatch.setattr(dam, "run", meanwhile)
+    assert execute(["study", "dam", "--quick", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "exists and is not written over" in said
+    assert "out cannot be written: it holds something" in said
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.txt"]
+
+
+def test_two_studies_at_once_take_two_folders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Findings(name="n", title="t", about="", verdicts=(), tables=())
+    monkeypatch.chdir(tmp_path)
+    inner: list[int] = []
+
+    def meanwhile(folder: Path, **_: object) -> str:
+        if not inner:
+            inner.append(1)
+            assert execute(["study", "dam", "--quick"]) == 0
+        return publish(found, folder, quick=True)
+
+    monkeypatch.setattr(dam, "run", meanwhile)
+    assert execute(["study", "dam", "--quick"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if "wrote" in line] == [
+        "wrote studies/dam-2",
+        "wrote studies/dam",
+    ]

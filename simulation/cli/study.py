@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import count
@@ -106,12 +105,10 @@ def command(*, name: str, quick: bool, data: Path | None, out: Path | None, **as
         given["models"] = _models(asked)
     else:
         _refuse(name, asked)
-    folder = _free_folder(name) if out is None else out
-    refuse_existing(folder)
     work = "short form" if quick else study.minutes
-    click.echo(f"{name}: {study.about} ({work}) …", err=True)
     run = import_module(study.module).run
-    with _whole(folder):
+    with _reserved(name, out) as folder:
+        click.echo(f"{name}: {study.about} ({work}) …", err=True)
         click.echo(run(folder, **given))
 
 
@@ -152,37 +149,52 @@ def _refuse(name: str, asked: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def _whole(folder: Path) -> Iterator[None]:
-    """Find out at once whether a folder can be written, and leave no half of it behind.
+def _reserved(name: str, out: Path | None) -> Iterator[Path]:
+    """Yield an empty folder that nobody else will write to; take it away where nothing came.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: it cannot be made or written.
     """
-    missing = [part for part in (folder, *folder.parents) if not part.exists()]
+    folder, made = _made(name, out)
     try:
-        folder.mkdir(parents=True)
-        folder.rmdir()
-        yield
+        yield folder
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # nobody reads stderr
             for note in getattr(error, "__notes__", ()):  # where answers of models are kept
                 click.echo(note, err=True)
-        for part in missing[1:]:
+        for part in made:  # only what is empty goes: nothing of somebody else
             with suppress(OSError):
                 part.rmdir()
         if isinstance(error, OSError):
-            why = error.strerror or str(error)
-            raise UsageError(
-                f"{folder} cannot be written: {why}; nothing is left of it"
-            ) from error
+            raise _unwritable(folder, error) from error
         raise
 
 
-def _free_folder(name: str) -> Path:
-    """Return the first folder of studies/ that is not taken."""
+def _made(name: str, out: Path | None) -> tuple[Path, list[Path]]:
+    """Make a new folder; return it, and all that was made for it, innermost first.
+
+    By default it is the first of studies/NAME, studies/NAME-2 … that is not taken.
+    """
     names = (name if i == 1 else f"{name}-{i}" for i in count(1))
-    return next(path for path in (Path("studies") / n for n in names) if not path.exists())
+    for folder in [out] if out is not None else (Path("studies") / each for each in names):
+        if out is not None:
+            refuse_existing(folder)
+        made = [part for part in (folder, *folder.parents) if not part.exists()]
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError as error:
+            if out is not None or not folder.exists():
+                raise _unwritable(folder, error) from error
+            continue
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        return folder, made
+    raise AssertionError  # pragma: no cover - names do not end
+
+
+def _unwritable(folder: Path, error: OSError) -> UsageError:
+    why = error.strerror or str(error)
+    return UsageError(f"{folder} cannot be written: {why}; nothing is left of the study")
 
 
 def _no_study(name: str) -> str:

@@ -5,6 +5,8 @@ Source of what a manifest holds: PersMem, F.6.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import platform
@@ -67,21 +69,41 @@ class Findings:
 
 
 def publish(findings: Findings, folder: Path, *, quick: bool) -> str:
-    """Write a study into a new folder and return what to print: a line a verdict.
+    """Write a study into a new or empty folder and return what to print: a line a verdict.
 
     Files: a CSV a table (verdicts.csv first, if there are any), an SVG a picture, the records,
     report.md, and manifest.json with the SHA-256 of all the others.
+
+    Raises:
+        OSError: the folder holds something, or cannot be written; nothing is left of the study.
     """
-    files = files_of(findings, quick=quick)
-    folder.mkdir(parents=True)
-    for name, text in files.items():
-        with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+    _write(folder, files_of(findings, quick=quick))
     head, verdicts = [findings.headline] if findings.headline else [], list(findings.verdicts)
     if quick:  # a target is for the whole study
         head, verdicts = [*head, SHORT], [replace(one, reached=None) for one in verdicts]
     lines = "\n".join([*head, *map(str, verdicts)])
     return "\n\n".join(filter(None, (lines, *findings.notes, f"wrote {folder}")))
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files into a new or empty folder: all of them, or none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise FileExistsError(errno.EEXIST, "it holds something", str(folder))
+    written: list[Path] = []
+    try:
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                written.append(path)
+                file.write(text)
+    except BaseException:
+        for path in reversed(written):
+            path.unlink()
+            with contextlib.suppress(OSError):
+                path.parent.rmdir()
+        raise
 
 
 def files_of(findings: Findings, *, quick: bool) -> dict[str, str]:
