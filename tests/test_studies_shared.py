@@ -67,6 +67,22 @@ def test_a_bootstrap_of_nothing_is_refused() -> None:
         intervals.bootstrap(np.zeros(0), np.mean, purpose="x")
 
 
+@pytest.mark.parametrize(("values", "clusters"), [([0.5], None), ([0.25, 0.75], [3, 3])])
+def test_one_group_has_no_interval(values: list[float], clusters: list[int] | None) -> None:
+    found = intervals.bootstrap(
+        np.array(values), lambda x: float(x.mean()), clusters=clusters, purpose="test"
+    )
+    assert found.value == 0.5
+    assert np.isnan([found.low, found.high]).all()
+    assert found.words() == "0.500 (one group: no interval)"
+    table = Table(name="x", title="", columns=("low",), rows=((found.low,),))
+    assert "undefined" in table.markdown()
+
+
+def test_what_is_undefined_is_told_in_a_word() -> None:
+    assert intervals.Interval(value=np.nan, low=np.nan, high=np.nan).words() == "undefined"
+
+
 def test_a_p_value_is_never_zero() -> None:
     assert intervals.permutation_p(9.0, np.zeros(999)) == 0.001
     assert intervals.permutation_p(0.0, np.zeros(9)) == 1.0

@@ -5,6 +5,7 @@ All intervals hold 95 %.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -28,14 +29,18 @@ SEED: Final = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A value and its 95 % interval."""
+    """A value and its 95 % interval; low and high are NaN where there is no interval."""
 
     value: float
     low: float
     high: float
 
     def words(self, digits: int = 3) -> str:
-        """Return it as in `0.481 [0.400, 0.563]`."""
+        """Return it as in `0.481 [0.400, 0.563]`, or what is missing."""
+        if math.isnan(self.value):
+            return "undefined"
+        if math.isnan(self.low):
+            return f"{self.value:.{digits}f} (one group: no interval)"
         value, low, high = (f"{x:.{digits}f}" for x in (self.value, self.low, self.high))
         return f"{value} [{low}, {high}]"
 
@@ -73,7 +78,8 @@ def bootstrap(
 
     values: (N, ...) observations.  statistic: of observations, (M, ...).  clusters: (N,) which
     observations are drawn together; default, each alone.  purpose: names the random stream.
-    Draws where the statistic is NaN are left out.
+    Draws where the statistic is NaN are left out. One cluster, drawn again, is always the same and
+    says nothing about others: there is no interval then.
 
     Raises:
         ValueError: there is no observation.
@@ -86,6 +92,8 @@ def bootstrap(
     order = np.argsort(of, kind="stable")
     sizes = np.bincount(of)
     starts = np.cumsum(sizes) - sizes
+    if len(sizes) == 1:
+        return Interval(value=float(statistic(values)), low=math.nan, high=math.nan)
     members = [order[a : a + n] for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)]
     found = []
     for drawn in _places(len(members), draws, purpose, seed):

@@ -90,7 +90,8 @@ def _above(
     found, questions = compared.difference(key, other, test)
     several = len(test) > 1  # one conversation, drawn again, is always the same
     sure = found if several else questions
-    reached = None if target is None else sure.value >= target and sure.low > 0
+    known = not np.isnan(sure.low)  # one question alone has no interval
+    reached = sure.value >= target and sure.low > 0 if target is not None and known else None
     over = f"{found.words()} over conversations, " if several else ""
     return Verdict(
         claim=f"recall@5 of {_said(key)} above {_said(other)}",
