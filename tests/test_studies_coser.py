@@ -264,6 +264,12 @@ def test_who_may_speak_is_who_speaks_where_nothing_else_is_said(tmp_path: Path) 
         ([item(1, dialogues="none")], 'item 1: dialogues must be a list, not "none"'),
         ([item(1, dialogues=[])], "item 1: dialogues is empty"),
         ([item(1, dialogues=[{"character": "Ines"}])], "dialogues[0]: message is missing"),
+        (
+            [item(1, dialogues=[{"character": " ", "message": "x"}])],
+            "item 1, dialogues[0]: character is empty; a name is needed",
+        ),
+        ([item(1, major_characters=[""])], "item 1: major_characters[0] is empty"),
+        ([item(1, book="\ud800")], "[0].book holds half of a surrogate pair"),
         ([item(1, i_c=True)], "i_c must be a whole number, not true"),
         ([item(1), item(1)], "two items are of the same place in their book: The Harbour-1-0"),
         ([item(1, speaking_characters_w_env=["Environment"])], "nobody but the environment"),

@@ -148,6 +148,18 @@ def broken(change: Callable[[dict[str, Any]], Any]) -> Any:
     return change(given) or given
 
 
+def asked_with(place: int, **changes: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a change of a question."""
+    return lambda g: g["qa"].__setitem__(place, {**g["qa"][place], **changes})
+
+
+def asked_without(place: int, key: str) -> Callable[[dict[str, Any]], None]:
+    """Return a change that leaves a key of a question out."""
+    return lambda g: g["qa"].__setitem__(
+        place, {name: value for name, value in g["qa"][place].items() if name != key}
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -160,10 +172,20 @@ def broken(change: Callable[[dict[str, Any]], Any]) -> Any:
         ),
         (lambda g: g["conversation"]["session_2"][0].pop("text") and None, r"session_2\[0\] has"),
         (lambda g: g["conversation"].update(session_2="x"), "session_2 is a text; a list is"),
-        (lambda g: g["conversation"]["session_2"][0].update(dia_id="D1:1"), "one dia_id twice"),
+        (
+            lambda g: g["conversation"]["session_2"][0].update(dia_id="D01:1"),
+            r"\[0\].conversation has the dia_id \"D01:1\" twice",
+        ),
         (lambda g: g.update(qa=[{**ASKED[0], "category": 6}]), r"qa\[0\].category is 6"),
         (lambda g: g.update(qa=[{**ASKED[0], "category": True}]), "category is true or false"),
         (lambda g: g.update(qa=[]), r"\[0\].qa is empty"),
+        (asked_with(0, answer=None), r"\[0\].qa\[0\].answer is null; a text is expected"),
+        (asked_with(1, answer=["2023"]), r"qa\[1\].answer is a list; a text is expected"),
+        (asked_with(1, answer=True), r"qa\[1\].answer is true or false; a text is expected"),
+        (asked_without(2, "answer"), r'qa\[2\] has no "answer"'),
+        (asked_without(3, "adversarial_answer"), r'qa\[3\] has no "adversarial_answer"'),
+        (asked_with(3, adversarial_answer=None), r"qa\[3\].adversarial_answer is null"),
+        (asked_with(0, evidence=["D1:1", 3]), r"qa\[0\].evidence\[1\] is a whole number; a text"),
         (lambda g: g.update(conversation={}), "has no session with turns"),
         (lambda _: "x", r"\[0\] is a text; an object is expected"),
     ],
@@ -181,7 +203,7 @@ def test_what_is_wrong_is_told_with_its_place(
         ("[1,\n2", "line 2, column 2"),
         ("{}", "it is not a list"),
         ("[]", "holds no conversation"),
-        ("\udcff", "is not LoCoMo's file"),
+        ("\udcff", "is no UTF-8 at byte 0"),
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -196,6 +218,22 @@ def test_a_missing_file_and_a_name_that_stands_twice_are_refused(tmp_path: Path)
         read_conversations(tmp_path / "none.json")
     with pytest.raises(UsageError, match='"one" stands in it twice'):
         read_conversations(write(tmp_path / "x.json", told(), told()))
+
+
+def test_numbers_may_answer_and_an_id_of_many_digits_names_no_turn(tmp_path: Path) -> None:
+    long = "D1:" + "1" * 5000
+    given = told(qa=[{**ASKED[1], "answer": 2022, "evidence": [long, "D1:1"]}])
+    found = read_conversations(write(tmp_path / "x.json", given))[0]
+    assert found.questions[0].answer == "2022"
+    assert found.questions[0].evidence == (0,)
+    assert found.unknown == (long,)
+
+
+def test_an_adversarial_question_may_have_its_answer_under_answer(tmp_path: Path) -> None:
+    asked = {key: value for key, value in ASKED[3].items() if key != "adversarial_answer"}
+    given = told(qa=[{**asked, "answer": "a baker"}])
+    found = read_conversations(write(tmp_path / "x.json", given))[0]
+    assert found.questions[0].answer == "a baker"
 
 
 def test_a_file_beyond_all_measure_is_refused(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -592,6 +630,10 @@ def test_a_small_file_is_studied_twice_alike(two: Path, tmp_path: Path) -> None:
     found = rows(tmp_path / "a", "questions")
     assert len(found) == 2 * 4 * len(comparing.MAIN)
     assert not (tmp_path / "a" / "leave_one_out.csv").exists()
+    # one conversation is left for the test: drawn again, it is always the same
+    assert "(one group: no interval)" in said[0]
+    assert {row["@5 low"] for row in rows(tmp_path / "a", "recall")} == {"nan"}
+    assert "undefined | undefined |" in (tmp_path / "a" / "report.md").read_text("utf-8")
 
 
 def test_leave_one_out_stands_beside_with_three_conversations(

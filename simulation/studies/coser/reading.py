@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simulation.errors import UsageError
+from simulation.studies.json_file import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 ENVIRONMENT: Final = "Environment"
 TEST_SET: Final = "test/test_set.json"
 BOOKS: Final = "final"
+MAX_BYTES: Final = 200_000_000
 _KINDS: Final = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
 T = TypeVar("T")
@@ -99,7 +101,8 @@ def read(path: Path) -> Circumstances:
             the file, the item and the key, or line and column.
     """
     file = path / TEST_SET if path.is_dir() else path
-    items = _Item(str(file), _json(file)).a(list, "the file")
+    given = read_json(file, wanted="an array of CoSER's test set", most=MAX_BYTES)
+    items = _Item(str(file), given).a(list, "the file")
     if not items:
         raise UsageError(
             f"{file} holds no circumstance: a JSON array of CoSER's test set is needed"
@@ -134,7 +137,7 @@ def _books(
 
 def _book(file: Path) -> list[Conversation]:
     """Return the conversations of a book's file."""
-    book = _Item(str(file), _json(file))
+    book = _Item(str(file), read_json(file, wanted="an object with plots", most=MAX_BYTES))
     found = []
     for i, plot in enumerate(book.each("plots")):
         number = plot.get(int, "i_p", i)
@@ -172,7 +175,7 @@ def _circumstance(item: _Item, number: int) -> Circumstance:
 
 def _messages(item: _Item) -> tuple[Message, ...]:
     return tuple(
-        Message(character=one.get(str, "character"), text=one.get(str, "message"))
+        Message(character=one.name("character"), text=one.get(str, "message"))
         for one in item.each("dialogues")
     )
 
@@ -230,32 +233,29 @@ class _Item:
         return [_Item(f"{self.where}, {key}[{i}]", value) for i, value in enumerate(found)]
 
     def names(self, key: str, default: list[str]) -> list[str]:
-        """Return a list of texts under a key."""
+        """Return a list of names under a key."""
         found: list[Any] = self.get(list, key, default)
-        return [_of_kind(name, str, f"{self.where}: {key}[{i}]") for i, name in enumerate(found)]
+        return [
+            _name(_of_kind(name, str, place), place)
+            for i, name in enumerate(found)
+            for place in (f"{self.where}: {key}[{i}]",)
+        ]
+
+    def name(self, key: str) -> str:
+        """Return a name, which must not be empty."""
+        return _name(self.get(str, key), f"{self.where}: {key}")
 
     def _object(self) -> dict[str, Any]:
         return self.a(dict, "the item")
+
+
+def _name(given: str, what: str) -> str:
+    if not given.strip():
+        raise UsageError(f"{what} is empty; a name is needed")
+    return given
 
 
 def _of_kind(value: object, kind: type[T], what: str) -> T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise UsageError(f"{what} must be {_KINDS[kind]}, not {json.dumps(value)[:40]}")
     return value
-
-
-def _json(file: Path) -> object:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-        return json.loads(text)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is no UTF-8 at byte {error.start:,}") from error
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"{file}, line {error.lineno}, column {error.colno}: this is no JSON ({error.msg}); "
-            "an array of CoSER's test set is needed"
-        ) from error
-    except RecursionError as error:
-        raise UsageError(f"{file} holds JSON that is nested too deeply") from error

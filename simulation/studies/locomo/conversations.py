@@ -9,16 +9,16 @@ file `locomo10.json` or a part of it.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from simulation.errors import UsageError
+from simulation.studies.json_file import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 CATEGORIES: Final = {
@@ -32,8 +32,8 @@ CATEGORIES: Final = {
 ADVERSARIAL: Final = 5
 MAX_BYTES: Final = 50_000_000
 
-_SESSION: Final = re.compile(r"session_(\d+)")
-_EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
+_SESSION: Final = re.compile(r"session_(\d{1,9})", re.ASCII)
+_EVIDENCE: Final = re.compile(r"D:?(\d{1,9}):(\d{1,9})(?!\d)", re.ASCII)
 _WHEN: Final = "%I:%M %p on %d %B, %Y"
 
 
@@ -90,26 +90,11 @@ def read_conversations(path: Path) -> tuple[Conversation, ...]:
     Raises:
         UsageError: It cannot be read or is no such file; says where in it.
     """
+    given = read_json(path, wanted="a list of conversations", most=MAX_BYTES)
     try:
-        found = _conversations(json.loads(_content(path)))
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"{path} is not LoCoMo's file: line {error.lineno}, column {error.colno}: "
-            f"{error.msg}; a JSON list of conversations is expected"
-        ) from error
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+        return _conversations(given)
+    except ValueError as error:
         raise UsageError(f"{path} is not LoCoMo's file: {error}") from error
-    return found
-
-
-def _content(path: Path) -> str:
-    with path.open("rb") as file:
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise ValueError(f"it is larger than {MAX_BYTES:,} bytes")
-    return content.decode("utf-8-sig")
 
 
 def _conversations(given: Any) -> tuple[Conversation, ...]:
@@ -130,15 +115,22 @@ def _conversation(given: Any, where: str) -> Conversation:
         _member(given, "sample_id", str, where),
     )
     turns = _turns(said, f"{where}.conversation")
-    places = {_same(turn.id): i for i, turn in enumerate(turns)}
-    if len(places) != len(turns):
-        raise ValueError(f"{where}.conversation has one dia_id twice")
+    places = _places(turns, f"{where}.conversation")
     unknown: list[str] = []
     asked = enumerate(_member(given, "qa", list, where))
     questions = tuple(_question(q, f"{where}.qa[{i}]", places, unknown) for i, q in asked)
     if not questions:
         raise ValueError(f"{where}.qa is empty")
     return Conversation(id=name, turns=turns, questions=questions, unknown=tuple(unknown))
+
+
+def _places(turns: Sequence[Turn], where: str) -> dict[str, int]:
+    """Return the place of each turn by its id."""
+    places: dict[str, int] = {}
+    for i, turn in enumerate(turns):
+        if places.setdefault(_same(turn.id), i) != i:
+            raise ValueError(f'{where} has the dia_id "{turn.id}" twice')
+    return places
 
 
 def _turns(said: Mapping[str, Any], where: str) -> tuple[Turn, ...]:
@@ -183,26 +175,40 @@ def _question(given: Any, where: str, places: Mapping[str, int], unknown: list[s
     category = _member(given, "category", int, where)
     if category not in CATEGORIES:
         raise ValueError(f"{where}.category is {category}; allowed are 1 to 5")
-    key = "adversarial_answer" if category == ADVERSARIAL else "answer"
-    answer = given.get(key, given.get("answer", ""))
     named: list[str] = []
-    for text in _member(given, "evidence", list, where):
-        ids = [f"{int(a)}:{int(b)}" for a, b in _EVIDENCE.findall(str(text))]
+    for i, text in enumerate(_member(given, "evidence", list, where)):
+        written = _text(text, f"{where}.evidence[{i}]")
+        ids = [f"{int(a)}:{int(b)}" for a, b in _EVIDENCE.findall(written)]
         named += ids
-        unknown += [] if ids else [str(text)]
+        unknown += [] if ids else [written]
     unknown += [f"D{each}" for each in named if each not in places]
     return Question(
         text=_member(given, "question", str, where).strip(),
         category=category,
-        answer=str(answer).strip(),
+        answer=_answer(given, category, where),
         evidence=tuple(sorted({places[each] for each in named if each in places})),
     )
+
+
+def _answer(given: Mapping[str, Any], category: int, where: str) -> str:
+    """Return the answer; of an adversarial question `adversarial_answer`, else its `answer`."""
+    keys = ("adversarial_answer", "answer") if category == ADVERSARIAL else ("answer",)
+    key = next((key for key in keys if key in given), keys[0])
+    if isinstance(given.get(key), int | float) and not isinstance(given[key], bool):
+        return str(given[key])  # as for a year
+    return str(_member(given, key, str, where)).strip()
 
 
 def _same(written: str) -> str:
     """Return a turn's id without its letter and without zeros in front, "8:6" for "D8:06"."""
     match = _EVIDENCE.fullmatch(written)
     return f"{int(match[1])}:{int(match[2])}" if match else written
+
+
+def _text(given: Any, where: str) -> str:
+    if not isinstance(given, str):
+        raise ValueError(f"{where} is {_kind(given)}; a text is expected")  # noqa: TRY004 - of the file
+    return given
 
 
 def _list(given: Any, where: str) -> list[Any]:
