@@ -47,6 +47,7 @@ class Case:
 
 
 AS_THE_SOURCE: Final = "one instance held out"
+OWN_STREAMS: Final = "streams of their own"
 CONTENT_ONLY: Final = "content only"
 
 
@@ -55,7 +56,7 @@ def ways(main: Case) -> dict[str, Case]:
     return {
         AS_THE_SOURCE: main,
         "whole replicates held out": replace(main, held_out="replicate"),
-        "streams of their own": replace(main, streams="own"),
+        OWN_STREAMS: replace(main, streams="own"),
         CONTENT_ONLY: replace(main, features="content"),
     }
 

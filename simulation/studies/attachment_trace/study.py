@@ -141,14 +141,15 @@ def _controls(scores: Scores) -> Iterator[Verdict]:
             if way == measuring.CONTENT_ONLY:
                 continue
             found = pick(scores, case)
-            source = way == measuring.AS_THE_SOURCE
+            source, own = way == measuring.AS_THE_SOURCE, way == measuring.OWN_STREAMS
             yield Verdict(
                 claim=f"matched split, {method}, {way}{BELOW if source else ''}",
                 found=accuracies(found),
                 theirs=theirs if source else "",
-                # 0 % by the way in which it is counted shows nothing, and is not judged
-                target="" if source else f"<= {protocol.CONTROL_LIMIT}",
-                reached=None if source else mean_accuracy(found) <= protocol.CONTROL_LIMIT,
+                # with paired streams all profiles recall the same, and the way of counting
+                # alone says what comes out: only streams of their own can be judged
+                target=f"<= {protocol.CONTROL_LIMIT}" if own else "",
+                reached=mean_accuracy(found) <= protocol.CONTROL_LIMIT if own else None,
             )
 
 
