@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
 from model_server import Asked, Model, good, model, told
@@ -26,8 +28,6 @@ from simulation.studies.speaking_forms import ROOM, closed, each_of
 from simulation.studies.speaking_records import read_calls
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from provider_server import Step
 
     from simulation.studies.speaking import Voices
@@ -101,6 +101,11 @@ def test_without_a_judge_the_speaker_judges() -> None:
         {"budget": 0.0},
         {"max_tokens": -1},
         {"budget": float("nan")},
+        {"budget": 1.0},
+        {"max_tokens": 9},
+        {"key_for": ("models.example",)},
+        {"form": "free"},
+        {"model": "rule", "judge": "openai:m", "max_tokens": 9},
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(options: dict[str, object]) -> None:
@@ -339,6 +344,188 @@ def test_a_record_of_rules_alone_is_nothing_to_replay(tmp_path: Path) -> None:
     path.write_text(asked.lines(), encoding="utf-8")
     with pytest.raises(UsageError, match="no answer of a language model"):
         Models.parse(replay=path)
+
+
+def _record_of(tmp_path: Path, *texts: str) -> Path:
+    """Return the record of a study in which a model said these, one to each of q0, q1 ..."""
+    path = tmp_path / "calls.jsonl"
+    said = {f"say {i}": text for i, text in enumerate(texts)}
+    with model(lambda a, _: told(a, said[a.text])) as server:
+        with voices(_served(server, judge="rule"), speak=recite, judge=_yes) as asked:
+            assert asked.speaker.say(_asking(*said)) == list(texts)
+        path.write_text(asked.lines(), encoding="utf-8", newline="\n")
+    return path
+
+
+ENDS = ("one\u2028two", "one\u2029two", "one\x85two", "one\x0b\x0c\x1ctwo", "one\r\ntwo\nthree")
+
+
+def test_an_answer_may_hold_any_end_of_a_line(tmp_path: Path) -> None:
+    path = _record_of(tmp_path, *ENDS)
+    with voices(Models.parse(replay=path), speak=recite, judge=_yes) as again:
+        assert again.speaker.say(_asking(*(f"say {i}" for i in range(len(ENDS))))) == list(ENDS)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("seconds", "x"),
+        ("seconds", float("nan")),
+        ("seconds", True),
+        ("response", [1]),
+        ("response", {"text": 1, "finish": "stop"}),
+        ("response", {"text": "x"}),
+        ("response", {"text": "\ud800", "finish": "stop"}),
+        ("request", {}),
+        ("request", "x"),
+        ("outcome", "well"),
+        ("outcome", ["ok"]),
+        ("attempt", 0),
+        ("attempts", 1.0),
+        ("provider", None),
+        ("model", 3),
+        ("sha256", "ab"),
+        ("id", 4),
+        ("error", 4),
+        ("input_tokens", -1),
+        ("cost_usd", "1"),
+    ],
+)
+def test_a_line_with_a_part_of_another_type_is_refused_with_its_place(
+    tmp_path: Path, part: str, value: object
+) -> None:
+    path = _record_of(tmp_path, "a", "b")
+    first, second = path.read_text(encoding="utf-8").split("\n")[:2]
+    wrong = json.dumps(json.loads(second) | {part: value})
+    path.write_text(f"{first}\n{wrong}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=rf'calls\.jsonl, line 2: "{part}" is not'):
+        read_calls(path)
+    assert execute(["study", "dialogue", "--quick", "--replay", str(path)]) == 2
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"id": ' + "1" * 5000 + "}"])
+def test_a_line_that_cannot_be_parsed_is_refused_with_its_place(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="line 1: no line of"):
+        read_calls(path)
+
+
+def test_a_doubled_line_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = _record_of(tmp_path, "a", "b")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + text.split("\n")[0] + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"line 3: this request stands in an earlier line"):
+        read_calls(path)
+
+
+def test_a_replay_that_misses_names_the_request_and_leaves_nothing(tmp_path: Path) -> None:
+    path = _record_of(tmp_path, "a")
+    models = Models.parse(replay=path)
+    folder = tmp_path / "new" / "s"
+    with (
+        pytest.raises(RunStoppedError) as caught,
+        voices(models, speak=recite, judge=_yes, folder=folder) as asked,
+    ):
+        asked.speaker.say(_asking("say 0", "say more"))
+    said = str(caught.value)
+    assert said.startswith(f"{path} has no answer to speaker|q1")
+    assert "--model openai:m" in said
+    assert "goes on" not in said
+    assert [each.name for each in tmp_path.iterdir()] == ["calls.jsonl"]
+
+
+def test_an_option_that_binds_nobody_in_a_replay_is_refused(tmp_path: Path) -> None:
+    path = _record_of(tmp_path, "a")
+    with pytest.raises(UsageError, match="--budget needs"):
+        Models.parse(replay=path, budget=1.0)
+    assert Models.parse(replay=path, max_tokens=9).max_tokens == 9  # it decides what is asked
+
+
+def test_half_a_pair_of_surrogates_in_an_answer_stops_nothing() -> None:
+    with model(lambda a, _: told(a, "well \ud800!")) as server:
+        with voices(_served(server), speak=recite, judge=_yes) as asked:
+            assert asked.speaker.say(_asking("a")) == ["well \ufffd!"]
+        asked.lines().encode()
+
+
+FULL = (28, "No space left on device")
+
+
+class _Full:
+    """A file on a disk that has room for so many bytes."""
+
+    def __init__(self, file: BinaryIO, room: int) -> None:
+        self._file, self.room = file, room
+
+    def write(self, data: bytes) -> int:
+        if not self.room:
+            raise OSError(*FULL)
+        size = self._file.write(data[: self.room])
+        self.room -= size
+        return size
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._file, name)
+
+
+def test_a_full_disk_leaves_whole_lines_and_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "pathlib.Path.open",
+        lambda path, *args, _open=Path.open, **more: (
+            _Full(_open(path, *args, **more), 1500)
+            if path.name.endswith(".calls.jsonl") and args[:1] == ("xb",)
+            else _open(path, *args, **more)
+        ),
+    )
+    with (
+        model(lambda a, _: told(a, "B" * 600)) as server,
+        pytest.raises(UsageError, match=r"cannot be written: No space") as caught,
+        voices(_served(server), speak=recite, judge=_yes, folder=tmp_path / "s") as asked,
+    ):
+        _say_in_turn(asked, "a", "b")
+    kept = tmp_path / "s.calls.jsonl"
+    assert [json.loads(r.response or "")["text"] for r in read_calls(kept)] == ["B" * 600]
+    assert kept.read_text(encoding="utf-8").endswith("\n")
+    assert any(str(kept) in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        *product(["dam_judge.study"], [OSError(*FULL), RuntimeError("odd"), UnicodeError("odd")]),
+        *product(
+            ["dialogue.forced_choice", "dialogue.adversarial", "dialogue.response"],
+            [OSError(*FULL)],
+        ),
+    ],
+)
+def test_an_error_after_all_was_paid_names_the_kept_answers(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    error: Exception,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise type(error)(*error.args)
+
+    studies = {"forced_choice": "dialogue", "response": "attachment-response"}
+    studies["study"] = "dam-judge"
+    last = name.rpartition(".")[2]
+    monkeypatch.setattr(f"simulation.studies.{name}.publish", fail)
+    monkeypatch.setattr(
+        "simulation.studies.dialogue.forced_choice.QUICK", Size(people=2, pairs=1, seeds=(0,))
+    )
+    out = tmp_path / "s"
+    with model() as server:
+        options = ["--model", "openai:m", "--base-url", server.base_url("openai")]
+        study = studies.get(last, last)
+        assert execute(["study", study, "--quick", *options, "--out", str(out)]) in {1, 2}
+    assert f"What was answered is in {out}.calls.jsonl" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["s.calls.jsonl"]
 
 
 def test_a_stop_without_a_journal_says_only_why() -> None:

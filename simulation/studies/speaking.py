@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from simulation.calls.budget import Limits
-from simulation.calls.recorded import Recorded
+from simulation.calls.recorded import Recorded, ReplayMissError
 from simulation.calls.settings import Settings
 from simulation.calls.switchboard import Switchboard
 from simulation.errors import RunStoppedError, UsageError
@@ -27,7 +27,13 @@ from simulation.providers import load
 from simulation.rng import Streams
 from simulation.studies.speaking_forms import FREE, Form, one_of, was_fixed
 from simulation.studies.speaking_models import PATIENCE, ModelRef, Models
-from simulation.studies.speaking_records import FILE, Journal, line_of, read_calls
+from simulation.studies.speaking_records import (
+    FILE,
+    PURPOSE,
+    Journal,
+    line_of,
+    read_calls,
+)
 from simulation.studies.speaking_requests import Request, Rule, recite, script
 from simulation.studies.speaking_voices import ByModel, ByRule, counted, settings_of
 
@@ -147,7 +153,7 @@ def voices(
         RunStoppedError: what was asked could not be answered to the end.
     """
     refs = (("speaker", models.speaker, speak), ("judge", models.judge, judge))
-    journal = Journal(folder)
+    journal = Journal(folder if models.ask else None)  # a replay that asks nobody has nothing new
     taken: dict[str | None, CallRecord] = {}
     before = () if models.replay is None else read_calls(models.replay)
     free = _free(before) if models.form is None else frozenset()
@@ -204,10 +210,12 @@ def _switchboard(
         with board:
             yield board
         finished = True
+    except ReplayMissError as error:
+        raise RunStoppedError(_missed(error, models)) from error
     except RunStoppedError as error:
-        raise RunStoppedError("\n".join((str(error), *_kept(journal.path)))) from error
+        raise RunStoppedError("\n".join((str(error), *_kept(journal.kept)))) from error
     except BaseException as error:  # such as Ctrl-C: who catches it can tell
-        for note in _kept(journal.path):
+        for note in _kept(journal.kept):
             error.add_note(note)
         raise
     finally:
@@ -219,6 +227,18 @@ def _kept(path: Path | None) -> tuple[str, ...]:
     if path is None:
         return ()
     return (f"What was answered is in {path}; --replay {path} goes on from there.",)
+
+
+def _missed(error: ReplayMissError, models: Models) -> str:
+    """Return what a replay has no answer to, and what would ask it, in words."""
+    by_model = ((models.speaker, "--model"), (models.judge, "--judge"))
+    option, ref = next((option, ref) for ref, option in by_model if not ref.is_rule)
+    request = str(error).removeprefix(f"tick 0, {PURPOSE} of ")
+    return (
+        f"{models.replay} has no answer to {request}\n"
+        "The same --quick and --max-tokens as then repeat a study. "
+        f"{option} {ref}, with the address where it has one of its own, would ask what is missing."
+    )
 
 
 def _free(records: Sequence[CallRecord]) -> frozenset[str | None]:

@@ -171,7 +171,7 @@ class Models:
             raise UsageError(f"{replay} holds no answer of a language model; leave it out")
         named = [ModelRef.parse(name) for name in (model, judge) if name]
         ask = replay is None or not all(ref.is_rule for ref in named)
-        return cls(
+        made = cls(
             speaker=speaker,
             judge=judging,
             budget_usd=budget,
@@ -181,6 +181,8 @@ class Models:
             ask=ask,
             form=form,
         )
+        _refuse_unbound(made)
+        return made
 
     @property
     def by_rule(self) -> bool:
@@ -206,6 +208,23 @@ def _check_address(url: str, provider: str) -> None:
 def _refuse_idle(model: str | None, base_url: str | None, why: str) -> None:
     if base_url is not None and (model is None or ModelRef.parse(model).is_rule):
         raise UsageError(why)
+
+
+def _refuse_unbound(models: Models) -> None:
+    """Refuse what binds a language model where it would bind none.
+
+    Raises:
+        UsageError: it would do nothing.
+    """
+    nobody = models.by_rule or not models.ask
+    for option, value, idle in (
+        ("--budget", models.budget_usd, nobody),
+        ("--key-for", models.key_for, nobody),
+        ("--max-tokens", models.max_tokens, models.speaker.is_rule),
+        ("--form", models.form, models.by_rule),
+    ):
+        if value and idle:
+            raise UsageError(f"{option} needs a --model that it binds")
 
 
 def _recorded(records: Sequence[CallRecord], role: str) -> ModelRef:
