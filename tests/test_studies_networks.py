@@ -75,7 +75,7 @@ def write(folder: Path, name: str, head: str, rows: Sequence[str]) -> Path:
 def folder(tmp_path: Path) -> Path:
     place = tmp_path / "data"
     place.mkdir()
-    binary = "m0,9,item0,Binary,Yes,No,Yes,Yes\nm1,9,item0,Binary,Yes,Yes,Yes,Yes"
+    binary = "m0,9,item0,Binary,No,No,Yes,Yes\nm1,9,item0,Binary,No,Yes,Yes,Yes"
     write(place, "misinformation.csv", NEWS_HEAD, [*news_rows(("10", "2", "3", "4")), binary])
     write(place, "clinicians.csv", CLINIC_HEAD, clinic_rows(("1", "2")))
     return place
@@ -157,7 +157,7 @@ def test_a_folder_without_the_files_and_a_missing_one_are_told(tmp_path: Path) -
         ("m0,1,q,Probabilistic,100,,1,1", 'line 2  response_1: "" is not a number'),
         ("m0,1,q,Perhaps,100,1,1,1", 'condition: "Perhaps" is not Probabilistic or Binary'),
         ("m0,1,q,Binary,Yes,maybe,No,No", 'response_1: "maybe" is not Yes or No'),
-        (",1,q,Probabilistic,100,1,1,1", "line 2  playerid: is empty"),
+        (",1,q,Probabilistic,100,1,1,1", "line 2  playerID: is empty"),
     ],
 )
 def test_a_bad_cell_is_told_with_line_column_and_what_is_allowed(
@@ -172,7 +172,9 @@ def test_a_bad_cell_is_told_with_line_column_and_what_is_allowed(
 
 def test_a_missing_column_is_told_once(tmp_path: Path) -> None:
     path = write(tmp_path, "n.csv", NEWS_HEAD.replace("trialID", "trial"), news_rows(("1",)))
-    with pytest.raises(InputError, match='there is no column "trialid"') as said:
+    with pytest.raises(
+        InputError, match='there is no column "trialID"; needed are playerID'
+    ) as said:
         read(path)
     assert "1 problem" in str(said.value)
 
@@ -191,8 +193,60 @@ def test_answers_given_twice_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_something_else_is_told_by_its_missing_columns(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", "a,b", ["1,2"])
-    with pytest.raises(InputError, match='there is no column "response_3"; needed are playerid'):
+    with pytest.raises(InputError, match="1 problem") as said:
         read(path)
+    assert 'there are no columns "playerID", "trialID", "question", ' in str(said.value)
+    assert "needed are playerID, trialID, question, condition" in str(said.value)
+    path = write(tmp_path, "y.csv", "clinician_id,round", ["1,Initial,3", "2,Initial,4"])
+    with pytest.raises(InputError, match="1 problem") as said:
+        read(path)
+    assert 'there are no columns "trial_id", "experimental_cond"' in str(said.value)
+
+
+def test_two_right_answers_to_one_question_are_refused_with_their_lines(tmp_path: Path) -> None:
+    rows = news_rows(("1", "2"))
+    other = "m99,2,item0,Binary,Yes,Yes,Yes,Yes"
+    with pytest.raises(InputError) as said:
+        read(write(tmp_path, "n.csv", NEWS_HEAD, [*rows, other]))
+    told = 'line 30  correctanswer: "item0" is answered rightly by 100 here and by 0 in line 2'
+    assert told in str(said.value)
+    rows = clinic_rows(("1", "2"))
+    with pytest.raises(InputError, match=r"line 3  numtruth: .* by 13 here and by 12 in line 2"):
+        read(write(tmp_path, "c.csv", CLINIC_HEAD, [rows[0], rows[1][:-2] + "13", *rows[2:]]))
+
+
+def test_a_row_cut_short_is_refused_with_its_line(tmp_path: Path) -> None:
+    rows = news_rows(("1", "2"))
+    with pytest.raises(InputError, match="line 29  6 values in a row of 8 columns") as said:
+        read(write(tmp_path, "n.csv", NEWS_HEAD, [*rows[:-1], rows[-1].rsplit(",", 2)[0]]))
+    assert "1 problem" in str(said.value)
+
+
+def test_answers_by_yes_and_no_alone_are_refused(tmp_path: Path) -> None:
+    rows = [f"m{p},{t},item0,Binary,Yes,No,Yes,Yes" for t in (1, 2) for p in range(4)]
+    with pytest.raises(InputError, match="no row is Probabilistic; answers by Yes and No alone"):
+        read(write(tmp_path, "n.csv", NEWS_HEAD, rows))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (r'{"question": "\ud800"}', "line 1  question holds half of a surrogate pair"),
+        (r'{"\ud800": 1}', r"line 1  \ud800 holds half of a surrogate pair"),
+        (r'{"\ud800": 1, "\ud800": 2}', r'"\ud800" stands twice in an object'),
+        ('{"response_1": ' + "1" * 5000 + "}", f'response_1: "{"1" * 40}" is not a number'),
+    ],
+)
+def test_lines_of_json_that_no_study_can_use_are_told(
+    tmp_path: Path, line: str, told: str
+) -> None:
+    names = [name for name in NEWS_HEAD.split(",") if name not in line]
+    rest = ", ".join(f'"{name}": 1' for name in names)
+    path = tmp_path / "n.jsonl"
+    path.write_text(f"{line[:-1]}, {rest}" + "}\n", encoding="utf-8")
+    with pytest.raises(InputError) as said:
+        read(path)
+    assert told in str(said.value)
 
 
 def test_one_trial_is_too_few_and_so_are_answers_that_never_change(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_DIGITS: Final = 18
 """Of a whole number, so that any array can hold it."""
-_SHOWN: Final = 40  # characters of a key
+_SHOWN: Final = 40  # characters of a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def _parsed(text: str, path: Path, wanted: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Refused:
     for name, times in Counter(name for name, _ in pairs).items():
         if times > 1:
-            return _Refused(why=f'has the key "{_shown(name)}" {times} times')
+            return _Refused(why=f'has the key "{printable(name)}" {times} times')
     return dict(pairs)
 
 
@@ -100,21 +100,24 @@ def _faults(value: Any) -> Iterator[tuple[str, str]]:
         where, one = left.pop()
         if isinstance(one, _Refused):
             yield where, one.why
-        elif isinstance(one, str) and _half(one):
+        elif isinstance(one, str) and holds_half(one):
             yield where, "holds half of a surrogate pair, which is no character"
         elif isinstance(one, list):
             left += reversed([(f"{where}[{i}]", each) for i, each in enumerate(one)])
         elif isinstance(one, dict):
-            for name in filter(_half, one):
-                yield where, f'has the key "{_shown(name)}" with half of a surrogate pair'
-            inside = [(f"{where}.{_shown(name)}".lstrip("."), each) for name, each in one.items()]
+            for name in filter(holds_half, one):
+                yield where, f'has the key "{printable(name)}" with half of a surrogate pair'
+            inside = [
+                (f"{where}.{printable(name)}".lstrip("."), each) for name, each in one.items()
+            ]
             left += reversed(inside)
 
 
-def _half(text: str) -> bool:
+def holds_half(text: str) -> bool:
+    """Return whether a text holds half of a surrogate pair, which no file in UTF-8 can hold."""
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _shown(name: str) -> str:
-    """Return a key as a message can hold it."""
+def printable(name: str) -> str:
+    """Return a name from a file as a message can hold it: printable, and not too long."""
     return name[:_SHOWN].encode("utf-8", "backslashreplace").decode("utf-8")

@@ -16,6 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simulation.errors import InputError
+from simulation.studies.json_file import holds_half, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,17 +70,19 @@ class Faults:
 
 
 def read_rows(
-    path: Path, columns: Sequence[str], faults: Faults
+    path: Path, columns: Sequence[str], faults: Faults, *, whole: bool = False
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Return the rows of a file and the names of all its columns; note what its form lacks.
 
-    columns: those that are used; others are left out of the rows.
+    columns: those that are used; others are left out of the rows.  whole: a row of a CSV file that
+    ends before the last column is a fault, and left out; else its last cells are missing.
 
     Raises:
         InputError: there is no such file, or nothing in it can be read as rows.
     """
     text = _text(path, faults)
-    rows = _json_rows(text, path, faults) if _is_json(path, text) else _csv_rows(text, faults)
+    json_lines = _is_json(path, text)
+    rows = _json_rows(text, path, faults) if json_lines else _csv_rows(text, faults, whole=whole)
     found: list[Row] = []
     names: dict[str, None] = {}
     for where, cells in rows:
@@ -110,7 +113,7 @@ def _is_json(path: Path, text: str) -> bool:
     return suffix in _JSON or (suffix != ".csv" and text.lstrip()[:1] in ("{", "["))
 
 
-def _csv_rows(text: str, faults: Faults) -> Iterator[Row]:
+def _csv_rows(text: str, faults: Faults, *, whole: bool) -> Iterator[Row]:
     head = text.lstrip("\r\n").splitlines()[:1]
     separator = max(_SEPARATORS, key=head[0].count) if head else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -119,10 +122,12 @@ def _csv_rows(text: str, faults: Faults) -> Iterator[Row]:
     try:
         for record in reader:
             if names and any(cell.strip() for cell in record):
-                if any(cell.strip() for cell in record[len(names) :]):
+                short = whole and len(record) < len(names)
+                if short or any(cell.strip() for cell in record[len(names) :]):
                     told = f"{len(record)} values in a row of {len(names)} columns"
                     faults.add(f"line {line}", told)
-                yield f"line {line}", dict(zip(names, record, strict=False))
+                if not short:
+                    yield f"line {line}", dict(zip(names, record, strict=False))
             elif not names and any(cell.strip() for cell in record):
                 names = _header(record, faults, line)
             line = reader.line_num + 1
@@ -156,7 +161,8 @@ def _json_rows(text: str, path: Path, faults: Faults) -> Iterator[Row]:
 def _json(text: str, where: str, faults: Faults) -> Any:
     """Return what a JSON text holds; None with a problem noted where it is not valid."""
     try:
-        value = json.loads(text, object_pairs_hook=_pairs)
+        # a number stays as it is written: Python reads none of thousands of digits
+        value = json.loads(text, object_pairs_hook=_pairs, parse_int=str)
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "too deeply nested"
         faults.add(where, f"not valid JSON: {reason}")
@@ -167,7 +173,7 @@ def _json(text: str, where: str, faults: Faults) -> Any:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     twice = [name for name, n in Counter(name for name, _ in pairs).items() if n > 1]
     if twice:
-        raise ValueError(f'"{twice[0]}" stands twice in an object')
+        raise ValueError(f'"{printable(twice[0])}" stands twice in an object')
     return dict(pairs)
 
 
@@ -175,7 +181,16 @@ def _object(value: Any, where: str, faults: Faults) -> Iterator[Row]:
     if not isinstance(value, dict):
         faults.add(where, "not a JSON object")
         return
-    yield where, {_column(name): _cell(cell) for name, cell in value.items()}
+    halves = [
+        name
+        for name, cell in value.items()
+        if holds_half(name) or (isinstance(cell, str) and holds_half(cell))
+    ]
+    for name in halves:
+        told = "holds half of a surrogate pair, which is no character"
+        faults.add(where, f"{printable(name)} {told}")
+    if not halves:
+        yield where, {_column(name): _cell(cell) for name, cell in value.items()}
 
 
 def _column(name: str) -> str:

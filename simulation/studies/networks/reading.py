@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 NEWS: Final = "misinformation.csv"
 CLINICIANS: Final = "clinicians.csv"
 NEWS_COLUMNS: Final = (
-    "playerid",
-    "trialid",
+    "playerID",
+    "trialID",
     "question",
     "condition",
     "correctanswer",
@@ -53,6 +53,8 @@ NEEDED: Final = (
     "which columns are read"
 )
 LEAST_NETWORKS: Final = 2
+RISK: Final = "risk"
+"""What clinicians are asked."""
 _T = TypeVar("_T")
 _ROUND: Final = {"initial": 0, "second": 1, "final": 2}
 _CONDITION: Final = {"network": True, "control": False}
@@ -123,32 +125,35 @@ def _is_clinicians(path: Path) -> bool:
 
 
 def read_news(path: Path) -> tuple[Panel | None, Panel | None]:
-    """Return the probabilistic and the binary answers of a file; None for none of a kind.
+    """Return the probabilistic and the binary answers of a file; None for no binary ones.
 
     Raises:
-        InputError: it or any of its rows cannot be used.
+        InputError: it or any of its rows cannot be used, or none is probabilistic.
     """
     faults = Faults(str(path))
-    rows = _rows(path, NEWS_COLUMNS, faults)
+    rows, truths = _rows(path, NEWS_COLUMNS, faults), _Truths("correctanswer", faults)
     kinds: dict[bool, dict[tuple[str, ...], Entry]] = {False: {}, True: {}}
     for where, cells in rows:
         cell = _Cells(where, cells, faults)
         binary = cell.choice("condition", {"probabilistic": False, "binary": True})
         number = cell.yes_or_no if binary else cell.percent
         later = [cell.missing_or(f"response_{i}", number) for i in (2, 3)]
+        trial, claim = cell.text("trialID"), cell.text("question")
         entry = Entry(
-            trial=cell.text("trialid"),
-            group=cell.text("trialid") + "\n" + cell.text("question"),
-            claim=cell.text("question"),
-            person=cell.text("playerid"),
+            trial=trial,
+            group=f"{trial}\n{claim}",
+            claim=claim,
+            person=cell.text("playerID"),
             tied=True,
-            truth=number("correctanswer") or 0.0,
+            truth=truths.take(where, claim, number("correctanswer")),
             answers=(number("response_1"), *later),
         )
         key = (entry.trial, entry.claim, entry.person)
         if key in kinds[bool(binary)]:
             faults.add(where, "this player answers this question a second time in this trial")
         kinds[bool(binary)][key] = entry
+    if not kinds[False]:
+        faults.add("", "no row is Probabilistic; answers by Yes and No alone are not enough")
     faults.stop_if_any()
     probabilistic = kinds[False].values()
     return _panel(probabilistic, path), _panel(kinds[True].values(), path, least=1)
@@ -162,6 +167,7 @@ def read_clinicians(path: Path) -> Panel | None:
     """
     faults = Faults(str(path))
     found: dict[tuple[str, ...], Entry] = {}
+    truths = _Truths("numtruth", faults)
     for where, cells in _rows(path, CLINICIAN_COLUMNS, faults):
         cell = _Cells(where, cells, faults)
         place = cell.choice("round", _ROUND)
@@ -179,10 +185,10 @@ def read_clinicians(path: Path) -> Panel | None:
         found[names] = Entry(
             trial=names[0],
             group="\n".join(names[:3]),
-            claim="risk",
+            claim=RISK,
             person="\n".join(names[1:]),
             tied=bool(tied),
-            truth=cell.percent("numtruth") or 0.0,
+            truth=truths.take(where, RISK, cell.percent("numtruth")),
             answers=answers,
         )
     faults.stop_if_any()
@@ -190,12 +196,34 @@ def read_clinicians(path: Path) -> Panel | None:
 
 
 def _rows(path: Path, columns: Sequence[str], faults: Faults) -> list[Row]:
-    rows, names = read_rows(path, columns, faults)
-    for name in columns:
-        if rows and name not in names:
-            faults.add("", f'there is no column "{name}"; needed are {", ".join(columns)}')
+    folded = [name.casefold() for name in columns]
+    rows, names = read_rows(path, folded, faults, whole=True)
+    missing = [f'"{name}"' for name in columns if name.casefold() not in names]
+    if names and missing:  # then no row can be right: this is all that is to tell
+        faults = Faults(str(path))
+        are = "is no column" if len(missing) == 1 else "are no columns"
+        told = f"there {are} {', '.join(missing)}; needed are {', '.join(columns)}"
+        faults.add("", told)
     faults.stop_if_any()
     return rows
+
+
+class _Truths:
+    """The right answer to each question, the same in all of its rows."""
+
+    def __init__(self, column: str, faults: Faults) -> None:
+        self._column, self._faults = column, faults
+        self._known: dict[str, tuple[str, float]] = {}
+
+    def take(self, where: str, claim: str, truth: float | None) -> float:
+        """Return the right answer of a row, and note where it differs from an earlier one."""
+        if truth is None:  # which is a problem already
+            return 0.0
+        before, known = self._known.setdefault(claim, (where, truth))
+        if known != truth:
+            told = f'"{claim}" is answered rightly by {truth:g} here and by {known:g} in {before}'
+            self._faults.add(where, f"{self._column}: {told}")
+        return truth
 
 
 class _Cells:
@@ -206,14 +234,14 @@ class _Cells:
 
     def text(self, name: str) -> str:
         """Return a cell that must not be empty."""
-        value = self._cells.get(name, "")
+        value = self._cells.get(name.casefold(), "")
         if not value:
             self._wrong(name, "is empty")
         return value
 
     def choice(self, name: str, allowed: Mapping[str, _T]) -> _T | None:
         """Return what one of a few words stands for."""
-        value = self._cells.get(name, "")
+        value = self._cells.get(name.casefold(), "")
         if value.casefold() not in allowed:
             words = " or ".join(word.capitalize() for word in allowed)
             self._wrong(name, f'"{value[:40]}" is not {words}')
@@ -221,7 +249,7 @@ class _Cells:
 
     def percent(self, name: str) -> float | None:
         """Return a number from 0 to 100."""
-        value = self._cells.get(name, "")
+        value = self._cells.get(name.casefold(), "")
         number = float(value) if _NUMBER.fullmatch(value) else np.nan
         if 0.0 <= number <= 100.0:  # noqa: PLR2004 - per cent
             return number
@@ -234,7 +262,7 @@ class _Cells:
 
     def missing_or(self, name: str, read: Callable[[str], float | None]) -> float | None:
         """Return a cell that may be missing."""
-        return None if self._cells.get(name, "") in _MISSING else read(name)
+        return None if self._cells.get(name.casefold(), "") in _MISSING else read(name)
 
     def _wrong(self, name: str, what: str) -> None:
         self._faults.add(self._where, f"{name}: {what}")
