@@ -16,6 +16,7 @@ from simulation.errors import InputError
 from simulation.studies import corpus
 from simulation.studies.blind import labels as blind_labels
 from simulation.studies.blind import study as blind
+from simulation.studies.output import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,11 +104,8 @@ def test_the_shipped_second_reader_is_scored(handed_out: tuple[Path, str]) -> No
     assert float(rows["all"]["valence kappa"]) == pytest.approx(0.84, abs=0.005)
     assert float(rows["test"]["valence r"]) > 0.9
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert set(manifest["configuration"]) == {
-        "items_sha256",
-        "instructions_sha256",
-        "key_sha256",
-    }
+    for name in ("key.csv", "for_the_reader/items.csv", "for_the_reader/instructions.md"):
+        assert manifest["files"][name] == sha256_of(folder / name)
 
 
 def test_a_reader_who_labels_alike_agrees_fully(tmp_path: Path) -> None:
@@ -155,7 +153,13 @@ def test_rows_without_labels_are_left_out_and_texts_may_stay(tmp_path: Path) -> 
         (("item-001", "0", "-0.1", "0.5", "specific"), "from 0 to 1"),
         (("item-001", "0", "0.5", "high", "specific"), 'dominance is "high"'),
         (("item-001", "nan", "0.5", "0.5", "specific"), 'valence is "nan"'),
-        (("item-001", "0", "", "0.5", "specific"), 'arousal is ""'),
+        (
+            ("item-001", "0", "", "0.5", ""),
+            "there is no arousal and no specificity; a row has all four labels or none",
+        ),
+        (("item-001", "0_0", "0.5", "0.5", "specific"), 'valence is "0_0"; allowed is a number'),
+        (("item-001", "0.12", "0.5", "0.5", "specific"), "from -1 to 1 in steps of 0.05"),
+        (("item-001", "0", "1" * 5000, "0.5", "specific"), "from 0 to 1 in steps of 0.05"),
         (("item-001", "0", "0.5", "0.5", "vague"), "allowed are specific and overgeneral"),
         (("item-999", "0", "0.5", "0.5", "specific"), "they run from item-001 to item-640"),
     ],
@@ -170,6 +174,25 @@ def test_a_wrong_label_is_told_with_its_line(
     assert "line 3" in str(caught.value)
     assert message in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_unlabelled_second_row_is_told_in_one_way(tmp_path: Path) -> None:
+    rows = [("item-002", "0", "0.5", "0.5", "specific"), ("item-002", "", "", "", "")]
+    with pytest.raises(InputError) as caught:
+        blind_labels.read_labels(_file(tmp_path / "own.csv", rows), ITEMS)
+    assert str(caught.value).endswith("line 3  item-002 stands here a second time")
+
+
+def test_few_labels_are_not_judged(tmp_path: Path) -> None:
+    told = blind.run(
+        tmp_path / "out", quick=False, data=_file(tmp_path / "own.csv", _own_labels(29))
+    )
+    assert told.count("; 29 items are too few to judge") == 4
+    assert not any(line.startswith(("reached", "not reached")) for line in told.splitlines())
+    told = blind.run(
+        tmp_path / "more", quick=False, data=_file(tmp_path / "own.csv", _own_labels(30))
+    )
+    assert sum(line.startswith("reached") for line in told.splitlines()) == 4
 
 
 def test_an_item_labelled_twice_is_refused(tmp_path: Path) -> None:

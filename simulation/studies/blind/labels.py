@@ -6,6 +6,7 @@ The rubric is that of docs/corpora.md.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ import numpy as np
 from simulation.spelling import did_you_mean
 from simulation.studies import corpus
 from simulation.studies.dam.rows import Faults, read_rows
+from simulation.studies.json_file import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +32,10 @@ KINDS: Final = ("specific", corpus.OVERGENERAL)
 RANGES: Final = {"valence": (-1.0, 1.0), "arousal": (0.0, 1.0), "dominance": (0.0, 1.0)}
 LABELS: Final = (*RANGES, "specificity")
 MIDDLE: Final = 0.2  # a valence nearer to 0 is mixed (docs/corpora.md)
+STEP: Final = 0.05  # of a number, as a reader is told
 HALF: Final = 0.5  # arousal and dominance below it are low
+_ROUNDING: Final = 1e-9
+_NUMBER: Final = re.compile(r"[+-]?(\d{1,20}(\.\d*)?|\.\d+)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,7 +79,7 @@ def read_labels(path: Path, known: Sequence[str]) -> tuple[tuple[str, ...], Labe
     found: dict[str, tuple[float, float, float, bool]] = {}
     for row in rows:
         _take(row, known, found, faults)
-    if not found:
+    if not found and not faults.count:
         faults.add("", f"no row has labels; the columns are {', '.join(LABELS)}")
     faults.stop_if_any()
     labels = Labels(
@@ -95,29 +100,34 @@ def _take(
     name = cells.get("item", "")
     wrong = []
     if name not in known:
-        wrong.append(f'"{name}" is not an item; they run from {known[0]} to {known[-1]}')
+        wrong.append(
+            f'"{printable(name)}" is not an item; they run from {known[0]} to {known[-1]}'
+        )
     elif name in found:
         wrong.append(f"{name} stands here a second time")
-    if not any(cells.get(label) for label in LABELS) and not wrong:
-        return
-    numbers = [_number(cells.get(label, ""), label, wrong) for label in RANGES]
-    kind = cells.get("specificity", "").casefold()
-    if kind not in KINDS:
-        wrong.append(f'specificity is "{kind}"; allowed are {" and ".join(KINDS)}')
+    given = {label: cells.get(label, "") for label in LABELS}
+    missing = [label for label, cell in given.items() if not cell]
+    if not missing:
+        numbers = [_number(given[label], label, wrong) for label in RANGES]
+        kind = given["specificity"].casefold()
+        if kind not in KINDS:
+            told = f'specificity is "{printable(kind)}"; allowed are {" and ".join(KINDS)}'
+            wrong.append(told)
+        if not wrong:
+            found[name] = (numbers[0], numbers[1], numbers[2], kind == corpus.OVERGENERAL)
+    elif len(missing) < len(LABELS):
+        wrong.append(f"there is no {' and no '.join(missing)}; a row has all four labels or none")
     if wrong:
         faults.add(where, "; ".join(wrong))
-    else:
-        found[name] = (numbers[0], numbers[1], numbers[2], kind == corpus.OVERGENERAL)
 
 
 def _number(cell: str, label: str, wrong: list[str]) -> float:
     low, high = RANGES[label]
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not low <= value <= high:
-        wrong.append(f'{label} is "{cell}"; allowed is a number from {low:g} to {high:g}')
+    value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+    steps = value / STEP
+    if not low <= value <= high or abs(steps - round(steps)) > _ROUNDING:
+        allowed = f"a number from {low:g} to {high:g} in steps of {STEP}"
+        wrong.append(f'{label} is "{printable(cell)}"; allowed is {allowed}')
     return value
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from simulation.rng import Streams, sha256_hex, stream_keys
+from simulation.rng import Streams, stream_keys
 from simulation.studies import corpus, intervals
 from simulation.studies.blind.labels import RANGES, Labels, correlation, kappa, read_labels
 from simulation.studies.output import Findings, publish, sha256_of
@@ -36,6 +36,8 @@ NAME: Final = "blind-annotation"
 READER: Final = "for_the_reader"
 KEY: Final = "key.csv"
 AGREED: Final = 0.8
+LEAST: Final = 30
+"""Of fewer items nothing is judged."""
 ABOUT: Final = (
     "A reader who is given the folder `for_the_reader` and nothing else labels each text by the "
     "rubric in it. The key, from items to memories, stays with whoever hands it out. A file of "
@@ -90,26 +92,7 @@ def run(folder: Path, *, quick: bool, data: Path | None) -> str:
     """
     given = None if data is None else read_labels(data, [one.item for one in items()])
     findings = _handed_out() if data is None or given is None else _scored(data, *given)
-    told = publish(findings, folder, quick=quick)
-    if data is None:
-        export(folder)
-    return told
-
-
-def export(folder: Path) -> None:
-    """Write what the reader gets into a folder of its own, and the key beside that.
-
-    folder: an existing one.
-    """
-    reader = folder / READER
-    reader.mkdir()
-    for path, text in (
-        (reader / "items.csv", _item_table().csv()),
-        (reader / "instructions.md", INSTRUCTIONS),
-        (folder / KEY, _key_table().csv()),
-    ):
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+    return publish(findings, folder, quick=quick)
 
 
 def items() -> tuple[Item, ...]:
@@ -158,10 +141,10 @@ def _handed_out() -> Findings:
             *_verdicts(first, second, "second reader of the corpora"),
         ),
         table=_agreement(every, first, second, "The second reader of the corpora"),
-        configuration={
-            "items_sha256": sha256_hex(_item_table().csv()),
-            "instructions_sha256": sha256_hex(INSTRUCTIONS),
-            "key_sha256": sha256_hex(_key_table().csv()),
+        records={
+            f"{READER}/items.csv": _item_table().csv(),
+            f"{READER}/instructions.md": INSTRUCTIONS,
+            KEY: _key_table().csv(),
         },
     )
 
@@ -183,7 +166,6 @@ def _scored(data: Path, names: tuple[str, ...], theirs: Labels) -> Findings:
             *_verdicts(ours, theirs, "reader"),
         ),
         table=_agreement(some, ours, theirs, "The reader"),
-        configuration={},
         data={data.name: sha256_of(data)},
     )
 
@@ -192,7 +174,7 @@ def _findings(
     *,
     verdicts: tuple[Verdict, ...],
     table: Table,
-    configuration: dict[str, str],
+    records: dict[str, str] | None = None,
     data: dict[str, str] | None = None,
 ) -> Findings:
     return Findings(
@@ -202,7 +184,7 @@ def _findings(
         verdicts=verdicts,
         tables=(table,),
         seeds=(0,),
-        configuration=configuration,
+        records=records or {},
         data=corpus.digests() | (data or {}),
     )
 
@@ -213,11 +195,12 @@ def _verdicts(ours: Labels, theirs: Labels, who: str) -> Iterator[Verdict]:
         value = kappa(pair[:, 0], pair[:, 1])
         undefined = math.isnan(value)
         found = "undefined: only one kind" if undefined else _interval(pair, label)
+        few = len(pair) < LEAST
         yield Verdict(
             claim=f"{who}, {label}, Cohen's kappa",
-            found=found,
+            found=f"{found}; {len(pair)} items are too few to judge" if few else found,
             target=f">= {AGREED}",
-            reached=not undefined and value >= AGREED,
+            reached=None if undefined or few else value >= AGREED,
             theirs=".988" if label == "specificity" else "",
         )
 
