@@ -157,8 +157,8 @@ def test_a_score_is_what_cosers_formula_gives() -> None:
     [
         ('{"flaws": []}', []),
         ('Sure: {"flaws": [{"instance": "x", "severity": 4}]} Done.', [4]),
-        ('{"Anthropomorphism": {"flaws": [{"instance": "x"}, {"severity": "5"}]}}', [1, 0]),
-        ('{broken {"flaws": [{"severity": 2}, "no object", {"severity": true}]}', [2, 0]),
+        ('{"Anthropomorphism": {"flaws": [{"instance": "x"}, {"severity": 5}]}}', [1, 5]),
+        ('```json\n{"why": "no \\"flaws\\": [1]", "flaws": [{"severity": 2}]}\n```', [2]),
     ],
 )
 def test_flaws_are_read_out_of_what_a_judge_writes(text: str, severities: list[int]) -> None:
@@ -167,7 +167,38 @@ def test_flaws_are_read_out_of_what_a_judge_writes(text: str, severities: list[i
     assert [flaw.severity for flaw in found] == severities
 
 
-@pytest.mark.parametrize("text", ["", "None.", '{"flaws": "none"}', '{"flaws": [', "{}"])
+ONE = '{"instance": "x", "severity": 3}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "None.",
+        "{}",
+        "[]",
+        '{"flaws": "none"}',
+        '{"flaws": [',
+        '{"flaws": ' + "[" * 100_000,
+        '{"flaws": [' + '{"a":' * 100_000,
+        '{"flaws": [{"severity": ' + "1" * 5000 + "}]}",
+        *(
+            f'{{"flaws": [{ONE}, {{"severity": {severity}}}]}}'
+            for severity in ('"5"', "4.0", "500", "0", "-1", "true", "null", "NaN", "[3]")
+        ),
+        *(f'{{"flaws": [{ONE}, {item}]}}' for item in ('"no object"', "null", "3", "[]", "{}x")),
+        f'{{"flaws": [{ONE}]}} {{"flaws": []}}',
+        f'{{"flaws": [], "flaws": [{ONE}]}}',
+        f'{{"A": {{"flaws": []}}, "B": {{"flaws": [{ONE}]}}}}',
+        '{"flaws": [{"severity": 1, "severity": 5}]}',
+        '{"A": {"flaws": []}, "B": {"fl',
+        '{broken {"flaws": []}',
+        '{"flaws": []}}',
+        '{"a": {"b": {"flaws": []}}}',
+        '{"flaws": [{"instance": "\\ud800", "severity": 3}]}',
+        '{"flaws": [{"instance": 7, "severity": 3}]}',
+    ],
+)
 def test_an_answer_that_cannot_be_read_gives_no_score(text: str) -> None:
     assert judging.flaws_in(text) is None
 
@@ -441,9 +472,33 @@ def test_without_a_readable_judgement_a_score_is_missing_and_told(
 ) -> None:
     monkeypatch.setattr(judging, "by_rule", lambda _: "I liked it.")
     text = coser.run(tmp_path / "out", quick=True, data=tiny)
-    assert text.count("no judgement could be read") == 5
+    assert text.count("no scene has it; 2 of 2 judgements could not be read") == 4
     with (tmp_path / "out" / "summary.csv").open(encoding="utf-8") as file:
         assert [row["measure"] for row in csv.DictReader(file)] == ["BLEU", "ROUGE-L"]
+
+
+def test_a_judgement_that_never_came_is_told_apart(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["", "I liked it.", *['{"flaws": []}'] * 6])
+    monkeypatch.setattr(judging, "by_rule", lambda _: next(answers))
+    text = coser.run(tmp_path / "out", quick=True, data=tiny)
+    assert "1 scenes; 1 of 2 judgements never came" in text
+    assert "1 scenes; 1 of 2 judgements could not be read" in text
+
+
+def test_an_error_after_all_was_judged_names_the_kept_answers(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("simulation.studies.coser.study.publish", fail)
+    with model(_held) as server:
+        models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
+        with pytest.raises(OSError, match="No space") as caught:
+            coser.run(tmp_path / "out", quick=True, data=tiny, models=models)
+    assert any("out.calls.jsonl" in note for note in caught.value.__notes__)
 
 
 def test_the_rule_judge_finds_repetition_and_what_is_far_from_the_book() -> None:

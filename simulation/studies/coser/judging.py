@@ -6,9 +6,9 @@ to 5 (severe). The score is, as in CoSER's code,
 
     max(0, min(100, 100 - 5 (sum of severities - 0.3 messages of characters)))
 
-so that long scenes are not punished for being long. A flaw without a severity counts as 1, one
-whose severity is no whole number counts nothing. An answer that cannot be read is counted, and the
-dimension left out of that scene: CoSER asks again up to five times.
+so that long scenes are not punished for being long. A flaw without a severity counts as 1. An
+answer that cannot be read, or that never came, is counted, and the dimension left out of that
+scene: CoSER asks again up to five times, and counts a severity that is no whole number as nothing.
 
 Source: CoSER, gca_evaluation/main.py and prompts.py (github.com/Neph0s/CoSER, commit 4d6ed0f); the
 kinds of flaws are theirs, the words of the prompt are ours.
@@ -52,6 +52,7 @@ LENIENCE: Final = 0.3  # units of severity a message is forgiven
 TOKENS: Final = 1200
 MOST: Final = 12  # flaws in a fixed form, of so many characters: such a list fits into TOKENS
 INSTANCE: Final = 200
+SEVERITIES: Final = (1, 2, 3, 4, 5)
 FORM: Final = Form(
     schema=closed(
         {
@@ -61,13 +62,14 @@ FORM: Final = Form(
                 "items": closed(
                     {
                         "instance": {"type": "string", "maxLength": INSTANCE},
-                        "severity": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+                        "severity": {"type": "integer", "enum": [*SEVERITIES]},
                     }
                 ),
             }
         }
     )
 )
+_LIST: Final = re.compile(r'"flaws"\s*:')
 SYSTEM: Final = """\
 You are a critic of acted scenes. Judge one thing: {name}, that is, {what}
 
@@ -91,7 +93,7 @@ The acted conversation, which you judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw:
-    """Something wrong. severity: 1 to 5, 0 for one that cannot be read."""
+    """Something wrong. severity: 1 to 5."""
 
     instance: str
     severity: int
@@ -102,6 +104,7 @@ class Judged:
     """A scene with its scores.
 
     scores: by dimension, [0, 100]; without those that could not be read.  flaws: by dimension.
+    unread: dimensions whose judgement came and could not be read.
     bleu, rouge_l: [0, 100], beside the book's own conversation.
     """
 
@@ -110,6 +113,7 @@ class Judged:
     flaws: dict[str, tuple[Flaw, ...]]
     bleu: float
     rouge_l: float
+    unread: tuple[str, ...] = ()
 
     @property
     def average(self) -> float | None:
@@ -136,6 +140,7 @@ def judged(scene: Scene, answers: dict[str, str]) -> Judged:
         flaws=flaws,
         bleu=bleu(tokens(acted), tokens(reference)),
         rouge_l=rouge_l(tokens(acted), tokens(reference)),
+        unread=tuple(name for name, text in answers.items() if text and name not in flaws),
     )
 
 
@@ -150,28 +155,51 @@ def score(flaws: Sequence[Flaw], *, lines: int) -> float:
 
 
 def flaws_in(text: str) -> tuple[Flaw, ...] | None:
-    """Return the flaws of a judge's answer; None where none can be read.
+    """Return the flaws of a judge's answer; None where it cannot be read without a doubt.
 
-    The first JSON object that has `flaws`, or holds one that has (as CoSER's form does), counts.
+    It is one JSON object, with words around it or not, that has one list `flaws`, or holds an
+    object that has (as CoSER's form does). All flaws are as asked for, or none is read.
+
+    >>> flaws_in('Here: {"flaws": [{"instance": "x", "severity": 2}]}')
+    (Flaw(instance='x', severity=2),)
+    >>> flaws_in('{"flaws": [{"severity": 2}, {"severity": "5"}]}') is None
+    True
     """
-    decoder = json.JSONDecoder()
-    for start in re.finditer(r"\{", text):
-        try:
-            value, _ = decoder.raw_decode(text, start.start())
-        except json.JSONDecodeError:
-            continue
-        for each in (value, *value.values()):
-            if isinstance(each, dict) and isinstance(each.get("flaws"), list):
-                return tuple(_flaw(item) for item in each["flaws"] if isinstance(item, dict))
-    return None
+    start, end = text.find("{"), text.rfind("}") + 1
+    if start < 0 or len(_LIST.findall(text)) != 1:
+        return None
+    try:
+        value = json.loads(text[start:end], object_pairs_hook=_object)
+        found = next(each["flaws"] for each in (value, *value.values()) if _has_flaws(each))
+        return tuple(map(_flaw, found))
+    except (ValueError, RecursionError, StopIteration):
+        return None
 
 
-def _flaw(item: dict[str, Any]) -> Flaw:
-    severity = item.get("severity")
-    if severity is None:
-        severity = 1
-    whole = isinstance(severity, int) and not isinstance(severity, bool)
-    return Flaw(instance=str(item.get("instance", "")), severity=max(0, severity) if whole else 0)
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(pairs)  # which of two is meant?
+    return found
+
+
+def _has_flaws(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("flaws"), list)
+
+
+def _flaw(item: object) -> Flaw:
+    """Return a flaw of an answer.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(item, dict):
+        raise ValueError(item)  # noqa: TRY004 - caught with all else that cannot be read
+    instance, severity = item.get("instance", ""), item.get("severity", 1)
+    if type(severity) is not int or severity not in SEVERITIES or not isinstance(instance, str):
+        raise ValueError(item)
+    instance.encode()  # half a pair of surrogates can be written nowhere
+    return Flaw(instance=instance, severity=severity)
 
 
 def _plain(messages: Sequence[Message]) -> str:

@@ -75,8 +75,7 @@ def run(folder: Path, *, quick: bool, data: Path | None, models: Models | None =
         chosen = found.circumstances[: SCENES[quick]]
         scenes = acting.play(found, chosen, who.speaker, memory, rounds=ROUNDS[quick])
         judged = judging.judge_all(scenes, who.judge)
-        findings = _findings(found, judged, who)
-    return publish(findings, folder, quick=quick)
+        return publish(_findings(found, judged, who), folder, quick=quick)
 
 
 def _findings(found: Circumstances, judged: Sequence[Judged], who: Voices) -> Findings:
@@ -132,15 +131,30 @@ def verdicts(judged: Sequence[Judged]) -> list[Verdict]:
     return [
         Verdict(
             claim=name,
-            found=f"{mean(values, name).words(2)}, {len(values)} scenes"
-            if values
-            else "no judgement could be read",
+            found="; ".join(filter(None, (_told(values, name), _lost(judged, name)))),
             target="as it is",
             reached=None,
             theirs=THEIRS[name],
         )
         for name, values in measures(judged).items()
     ]
+
+
+def _told(values: Sequence[float], name: str) -> str:
+    if not values:
+        return "no scene has it"
+    return f"{mean(values, name).words(2)}, {len(values)} scenes"
+
+
+def _lost(judged: Sequence[Judged], name: str) -> str:
+    """Return how many judgements of a dimension came to nothing, in words; "" for none."""
+    if name not in DIMENSIONS:
+        return ""
+    unread = sum(name in each.unread for each in judged)
+    never = sum(name not in each.scores for each in judged) - unread
+    told = ((unread, "could not be read"), (never, "never came"))
+    parts = [f"{count} of {len(judged)} judgements {what}" for count, what in told if count]
+    return ", ".join(parts)
 
 
 def summary_table(judged: Sequence[Judged]) -> Table:
