@@ -267,7 +267,7 @@ def test_the_quick_study_says_what_it_found(quick: tuple[Path, str]) -> None:
         "human gains, two memories",
     ):
         assert piece in said
-    assert "reached      without traits all people recall the same valence" in said
+    assert "reported     without traits all people recall the same valence" in said
     names = {path.name for path in folder.iterdir()}
     tables = [
         "verdicts",
@@ -344,22 +344,57 @@ def test_people_of_a_file_can_take_part(tmp_path: Path) -> None:
     assert len(population) == 11
 
 
-@pytest.mark.usefixtures("few")
-def test_a_trait_that_all_people_have_alike_is_linked_to_nothing(tmp_path: Path) -> None:
-    data = _answers(tmp_path / "data.csv", 10)
+def _alike(data: Path, names: str, *, but_last: bool = False) -> Path:
+    """Let all people of a file answer some questions alike, or all but the last one."""
     with data.open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file, delimiter="\t")
+    last = [rows.pop()] if but_last else []
     alike = [
-        ["3" if name.startswith("EXT") else x for name, x in zip(head, row, strict=True)]
+        ["3" if name.startswith(names) else x for name, x in zip(head, row, strict=True)]
         for row in rows
     ]
     with data.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t").writerows([head, *alike])
-    said = study.run(tmp_path / "out", quick=True, data=data)
-    assert "not reached  extraversion and recalled valence: r = undefined" in said
+        csv.writer(file, delimiter="\t").writerows([head, *alike, *last])
+    return data
+
+
+def test_people_who_do_not_differ_in_a_trait_are_refused(tmp_path: Path) -> None:
+    data = _alike(_answers(tmp_path / "e.csv", 60), "EXT")
+    with pytest.raises(UsageError, match=r"e\.csv: all 60 people .* have the same E; a trait in"):
+        study.run(tmp_path / "out", quick=True, data=data)
+    data = _alike(_answers(tmp_path / "all.csv", 60), "")
+    with pytest.raises(UsageError, match=r"have the same O, C, E, A, N;"):
+        study.run(tmp_path / "out", quick=True, data=data)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("few")
+def test_a_trait_that_all_people_of_a_sample_have_alike_is_linked_to_nothing(
+    tmp_path: Path,
+) -> None:
+    data = _alike(_answers(tmp_path / "data.csv", 200), "EXT", but_last=True)
+    study.run(tmp_path / "out", quick=True, data=data)
+    with (tmp_path / "out" / "verdicts.csv").open(encoding="utf-8") as file:
+        said = {row["claim"]: row for row in csv.DictReader(file)}
+    assert said["extraversion and recalled valence"]["found"].startswith("r = undefined")
+    assert said["extraversion and recalled valence"]["verdict"] == "reported"
+    assert said["neuroticism and recalled valence"]["verdict"] != "reported"
     with (tmp_path / "out" / "correlations.csv").open(encoding="utf-8") as file:
         cells = [row["r"] for row in csv.DictReader(file) if row["trait"] == "E"]
     assert set(cells) == {"undefined"}
+
+
+@pytest.mark.usefixtures("few")
+def test_samples_of_few_people_are_said_to_overlap() -> None:
+    def told(people: int) -> str:
+        ids = tuple(f"r{i}" for i in range(people))
+        return study._told(
+            Scored(kind="big_five", ids=ids, traits=np.zeros((people, 5)), dropped={}), 12
+        )
+
+    assert "samples of 10 and of 12 overlap" in told(99)
+    assert "samples of 12 overlap" in told(119)
+    assert "overlap" not in told(120)
 
 
 def test_a_wrong_file_writes_nothing(tmp_path: Path) -> None:

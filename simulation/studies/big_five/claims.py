@@ -79,7 +79,7 @@ def _sizes(full: Links) -> Iterator[Verdict]:
             f"reach it; {held.mean():.3f} with the other traits held",
             target=f"{'at most' if theirs < 0 else 'at least'} {theirs:.3f} on average, "
             "the sign in every sample",
-            reached=bool(size.mean() >= abs(theirs) and (size > 0).all()),
+            reached=_judged(found, size.mean() >= abs(theirs) and (size > 0).all()),
             theirs=f"{theirs:.3f}",
         )
 
@@ -144,7 +144,7 @@ def _people(tellings: Sequence[Telling]) -> Iterator[Verdict]:
             claim=f"human gains, two memories: {NAMES[trait]} and recalled valence",
             found=f"r = {told(found, f'two {trait}')}",
             target=f"from {low:g} to {high:g}",
-            reached=bool(low <= found.mean() <= high),
+            reached=_judged(found, low <= found.mean() <= high),
             theirs=f"people {known['valence', trait]}",
         )
     for one, measure in ((two, "overgeneral"), (many, "ogm")):
@@ -179,10 +179,15 @@ def _unlinked(one: Telling, measure: str, trait: str) -> Verdict:
         found=f"r = {told(found, f'{one.by} {measure} {trait}')}; their deviation over people "
         f"{deviation:.3f}",
         target=f"at most {VAGUE} either way, on average",
-        reached=bool(abs(found.mean()) <= VAGUE),
+        reached=_judged(found, abs(found.mean()) <= VAGUE),
         theirs=f"people at most {VAGUE}",
     )
 
 
 def _telling(tellings: Sequence[Telling], condition: str, by: str) -> Telling:
     return next(one for one in tellings if (one.condition, one.by) == (condition, by))
+
+
+def _judged(found: FloatArray, reached: bool | np.bool_) -> bool | None:  # noqa: FBT001 - a verdict
+    """Return whether a claim is reached; None where a sample has no correlation."""
+    return None if np.isnan(found).any() else bool(reached)

@@ -36,7 +36,8 @@ def answers(data: Path, *, least: int) -> Scored:
 
     Raises:
         InputError: the file cannot be used.
-        UsageError: it holds answers to another questionnaire, or too few people.
+        UsageError: it holds answers to another questionnaire, too few people, or people who do not
+            differ in a trait.
     """
     scored = questionnaires.read(data)
     if scored.kind != KIND:
@@ -50,6 +51,14 @@ def answers(data: Path, *, least: int) -> Scored:
         raise UsageError(
             f"{data} holds {len(scored.ids)} people who answered all items ({told}); the study "
             f"needs at least {least}"
+        )
+    alike = [
+        t for t, spread in zip(TRAITS, np.ptp(scored.traits, axis=0), strict=True) if not spread
+    ]
+    if alike:
+        raise UsageError(
+            f"{data}: all {len(scored.ids):,} people who answered all items have the same "
+            f"{', '.join(alike)}; a trait in which nobody differs can be linked to nothing"
         )
     return scored
 

@@ -32,6 +32,8 @@ NAME: Final = "big-five"
 SEEDS: Final = tuple(range(20))
 QUICK_SEEDS: Final = (0, 1)
 QUICK_PEOPLE: Final = 96
+MANY_TIMES: Final = 10
+"""Drawn from fewer times as many people, samples overlap so far that it must be told."""
 ABOUT: Final = (
     "Fifty people with sampled Big Five profiles share 320 memories. Each recalls three memories "
     "for each of six prompts in a neutral state, and single memories under distress. Traits are "
@@ -79,7 +81,7 @@ def run(folder: Path, *, quick: bool, data: Path | None) -> str:
     findings = Findings(
         name=NAME,
         title="recalled memories and the Big Five",
-        about=ABOUT if scored is None else f"{ABOUT} {_told(scored)}",
+        about=ABOUT if scored is None else f"{ABOUT} {_told(scored, count)}",
         verdicts=claims.verdicts(done, links, many),
         tables=tuple(tables),
         pictures={"links": _picture(links), "people": _picture_of_people(many)},
@@ -119,9 +121,19 @@ def _population(done: list[Replicate]) -> str:
     return population_csv(Scored(kind=KIND, ids=people.ids, traits=people.traits, dropped={}))
 
 
-def _told(scored: Scored) -> str:
-    dropped = ", ".join(f"{count:,} {reason}" for reason, count in scored.dropped.items())
-    return f"Your file has {len(scored.ids):,} people who answered all items; {dropped}."
+def _told(scored: Scored, count: int) -> str:
+    """Return who is in a file. count: the people of the largest samples."""
+    dropped = ", ".join(f"{times:,} {reason}" for reason, times in scored.dropped.items())
+    there = len(scored.ids)
+    told = f"Your file has {there:,} people who answered all items; {dropped}."
+    sizes = [size for size in (replicates.PROFILES, count) if there < MANY_TIMES * size]
+    if not sizes:
+        return told
+    return (
+        f"{told} Each sample is drawn from them anew, so samples of "
+        f"{' and of '.join(map(str, sizes))} overlap (of fewer people all are taken): they are "
+        "not independent, and intervals over samples are too narrow."
+    )
 
 
 def _picture(links: dict[str, Links]) -> str:
