@@ -92,8 +92,24 @@ def test_the_chosen_world_is_about_two_fifths_in_size() -> None:
 
 @pytest.mark.parametrize(
     ("text", "figure"),
-    [("4", 4), ("Rating: 5/5", 5), ("3.", 3), ("10", None), ("0", None), ("none", None),
-     ("I give 2 of 5", 2), ("4.5", 4), ("", None), ("-", None)],
+    [("4", 4), (" 4 ", 4), ("4.", 4), ("**4**", 4), ("4\nIt fits.", 4), ("4/5", 4), ("4 / 5", 4),
+     ("4 out of 5", 4), ("Rating: 4", 4), ("Rating: 5/5", 5), ("**Rating:** 4", 4), ("3.", 3),
+     ("I rate it 4", 4), ("I rate it a 4.", 4), ("I would give it 4. It is kind.", 4),
+     ("Memory reference: 2", 2), ("My rating is 3.", 3), ("I give 2 of 5", 2),
+     ("On a scale from 1 to 5, I rate it 4", 4), ("(1-5): 4", 4), ("Rating (1-5): 4", 4),
+     ("Accuracy, from 1 to 5: 4", 4), ("It is kind. I rate it 4.", 4), ("I'd give it 5", 5),
+     ("", None), ("-", None), ("10", None), ("0", None), ("6", None), ("none", None),
+     ("3.7", None), ("4.5", None), ("2,5", None), ("-3", None), ("\u22123", None), ("+3", None),
+     ("5th", None), ("3rd", None), ("<b>4</b>", None), ("<h1>", None), ("<h3>no</h3>", None),
+     ("I'd need 3 more facts", None), ("3 more facts are needed", None), ("I need 3", None),
+     ("1. The answer is kind.", None), ("2 or 3", None), ("2-3", None), ("4, 4", None),
+     ("1 to 5", None), ("from 1 to 5", None), ("I would not give it 5", None), ("4%", None),
+     ("If it named the tea, I would give it 5", None), ("I rate it 4 if it is hot", None),
+     ("Rating: 4.5", None), ("Rating: 14", None), ("4/10", None), ("4/50", None),
+     ("4/5/2024", None),
+     ("Rating: -4", None), ("4\u00bd", None), ("\u0664", None), ("Rating: 3 to 4", None),
+     ("The rating is not 4", None), ("1 to 5.5", None), ("Rate it 5 stars", None),
+     ("4\nBut 2 for tone", None), ("12 of 5", None), ("2 of 5 facts", None)],
 )  # fmt: skip
 def test_a_rating_is_a_figure_from_1_to_5_that_stands_alone(text: str, figure: int | None) -> None:
     assert judging.rating(text) == figure
@@ -147,7 +163,29 @@ def test_an_answer_that_never_came_is_not_rated() -> None:
     with voices(Models(), speak=lambda _: "", judge=lambda _: "5") as who:
         found = judging.answer_and_rate([CASE], who)
     assert {each.text for each in found} == {""}
-    assert all(value is None for each in found for value in each.ratings.values())
+    assert all(each.ratings == {} for each in found)
+    verdicts = study.rating_verdicts(study.rating_table(found), by_rule=False)
+    assert {v.found for v in verdicts} == {
+        "no pair was rated; 2 were not asked, as there was no answer"
+    }
+
+
+def test_what_is_told_of_ratings_agrees_with_the_record() -> None:
+    with voices(
+        Models(),
+        speak=lambda r: "" if r.id == "c2|dam" else "It is good.",
+        judge=lambda r: {"c1|full": "4", "c1|dam": "3.7"}.get(r.id.rpartition("|")[0], ""),
+    ) as who:
+        found = judging.answer_and_rate([CASE, replace(CASE, id="c2")], who)
+    table = study.rating_table(found)
+    assert {row[2:6] for row in table.rows} == {(0, 3, 2, 1)}
+    asked = [line for line in who.lines().split("\n") if '"id":"judge|' in line]
+    assert len(asked) == 3 * len(judging.DIMENSIONS)
+    told = (
+        "no pair was rated; 2 of 3 ratings could not be read or never came; "
+        "1 were not asked, as there was no answer"
+    )
+    assert {v.found for v in study.rating_verdicts(table, by_rule=False)} == {told}
 
 
 # What is made of them
@@ -186,11 +224,17 @@ def test_nothing_is_claimed_of_ratings_and_the_size_is_judged_by_every_seed() ->
     both = study.rating_table([rated(CASE, "full", 2), rated(CASE, "dam", 4)])
     verdicts = study.rating_verdicts(both, by_rule=True)
     assert {v.reached for v in verdicts} == {None}
-    assert {v.found for v in verdicts} == {"+2.00 [+2.00, +2.00], 1 pairs"}
+    assert {v.found for v in verdicts} == {"+2.00 (one dialogue: no interval), 1 pairs"}
+    two = [*(rated(replace(CASE, id="c2", dialogue=8), m, 3) for m in ("full", "dam"))]
+    both = study.rating_table([rated(CASE, "full", 2), rated(CASE, "dam", 4), *two])
+    found = {v.found for v in study.rating_verdicts(both, by_rule=True)}
+    assert found == {"+1.00 [+0.00, +2.00], 2 pairs"}
     none = study.rating_table([rated(CASE, "full", 2), rated(CASE, "dam", None)])
     unread = study.rating_verdicts(none, by_rule=False)
-    assert {v.found for v in unread} == {"no pair was rated, 1 ratings could not be read"}
-    assert {row[2:4] for row in none.rows} == {(0, 1)}
+    assert {v.found for v in unread} == {
+        "no pair was rated; 1 of 2 ratings could not be read or never came"
+    }
+    assert {row[2:6] for row in none.rows} == {(0, 2, 1, 0)}
 
 
 def test_a_language_model_is_asked_few_questions_and_of_the_first_seed_only() -> None:

@@ -60,7 +60,28 @@ NOTHING: Final = "Nothing."
 MOST_SAID: Final = 12
 """Sayings of the matter that the judge reads, the latest; a person said up to several dozen."""
 
-_FIGURE: Final = re.compile(r"(?<![\d.])[1-5](?![\d])")
+_SCALE: Final = re.compile(
+    r"(?<![\w.,-])(?:on )?(?:an? |the )?(?:scale )?(?:of |from )?"
+    r"\(?1 ?(?:to|-|\u2013) ?5\b\)?,?(?![.,]?\d)",
+    re.IGNORECASE,
+)
+_OF_FIVE: Final = re.compile(r"(?<=\d) ?(?:/|out of|of) ?5\b(?![.,]?\d)", re.IGNORECASE)
+_MARK: Final = r"[*_\"'\u201c\u201d]*"
+_CALLED: Final = "|".join(("rating", "score", "answer", "figure", "verdict", *DIMENSIONS))
+_LABELLED: Final = (
+    rf"(?:(?:my|the|this|overall|final) )*(?:{_CALLED})[, ]*{_MARK} ?(?:[:=]|is|would be){_MARK}"
+)
+_GIVEN: Final = (
+    r"(?:I ?)?(?:would |['\u2019]d )?(?:rate|give|score) "
+    r"(?:(?:it|this|that|the answer)(?: as| at)?)?"
+)
+_RATING: Final = re.compile(
+    rf"[:=]? ?{_MARK}([1-5]){_MARK}[.,;:!]?(?:\s*\n.*)?"  # a line of its own, the first
+    rf"|(?:.*[.!?\n]\s*)?{_MARK}(?:{_LABELLED}|{_GIVEN}) ?(?:an? )?{_MARK}([1-5]){_MARK}"
+    r"(?:[.;!\s]\s*|[.;!]\s.*|\s*\n.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_NUMBER: Final = re.compile(r"\d+")
 _WORD: Final = re.compile(r"[a-z]+")
 _SENTENCE: Final = re.compile(r"[^.!?]+[.!?]*")
 _CLEAR: Final = 0.05  # VADER's own bound between neutral and not
@@ -69,7 +90,11 @@ _LONG: Final = 4  # letters of a word that says something
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer to a case from one of the memories. ratings: by dimension; None for none."""
+    """An answer to a case from one of the memories.
+
+    ratings: by dimension, of those that a rating was asked of: of none where there was no answer;
+    None for one that could not be read, or never came.
+    """
 
     case: Case
     memory: str
@@ -93,20 +118,28 @@ def answer_and_rate(cases: Sequence[Case], who: Voices) -> tuple[Answered, ...]:
             case=case,
             memory=memory,
             text=text,
-            ratings={n: rating(figures.get(f"{case.id}|{memory}|{n}", "")) for n in DIMENSIONS},
+            ratings={n: rating(figures[f"{case.id}|{memory}|{n}"]) for n in DIMENSIONS if text},
         )
         for (case, memory), text in zip(places, texts, strict=True)
     )
 
 
 def rating(text: str) -> int | None:
-    """Return the first figure from 1 to 5 that stands alone in a text; None for none.
+    """Return the one whole number from 1 to 5 that a text gives; None where there is a doubt.
 
-    >>> rating("4 out of 5"), rating("I rate it 10"), rating("3.")
-    (4, None, 3)
+    Phrases of the scale ("from 1 to 5", "out of 5") are taken out first. What is left has one
+    number, on a first line of its own, or in a sentence that begins by calling it a rating.
+
+    >>> rating("4 out of 5"), rating("On a scale from 1 to 5, I rate it 4."), rating("Score: 3")
+    (4, 4, 3)
+    >>> rating("3.7"), rating("I rate it 10"), rating("I'd need 3 more facts"), rating("2 or 3")
+    (None, None, None, None)
     """
-    found = _FIGURE.search(text)
-    return int(found.group()) if found else None
+    rest = _OF_FIVE.sub("", _SCALE.sub("", text)).strip()
+    found = _RATING.fullmatch(rest)
+    if found is None or len(_NUMBER.findall(rest)) != 1:
+        return None
+    return int(found[1] or found[2])
 
 
 def _speak(case: Case, memory: str) -> Request:

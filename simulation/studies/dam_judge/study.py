@@ -145,10 +145,18 @@ def rating_verdicts(ratings: Table, *, by_rule: bool) -> list[Verdict]:
     found = {row[1]: row for row in ratings.rows if row[0] == CHOSEN.name}
     verdicts = []
     for name in judging.DIMENSIONS:
-        *_, pairs, unread, _, _, gap, low, high = found[name]
-        told = f"no pair was rated, {unread} ratings could not be read"
+        _, _, pairs, asked, unread, silent, _, _, gap, low, high = found[name]
+        parts = ["no pair was rated"]
         if pairs:
-            told = f"{gap:+.2f} [{low:+.2f}, {high:+.2f}], {pairs} pairs"
+            told = (
+                f"[{low:+.2f}, {high:+.2f}]" if np.isfinite(low) else "(one dialogue: no interval)"
+            )
+            parts = [f"{gap:+.2f} {told}, {pairs} pairs"]
+        if unread:
+            parts.append(f"{unread} of {asked} ratings could not be read or never came")
+        if silent:
+            parts.append(f"{silent} were not asked, as there was no answer")
+        told = "; ".join(parts)
         verdicts.append(
             Verdict(
                 claim=f"{name}, {judge}: settled attitudes minus full memory",
@@ -168,7 +176,7 @@ def paired(found: Sequence[Answered], name: str) -> FloatArray:
         by_case.setdefault(each.case.id, {})[each.memory] = each
     rows = []
     for both in by_case.values():
-        ours, full = both["dam"].ratings[name], both["full"].ratings[name]
+        ours, full = (both[memory].ratings.get(name) for memory in ("dam", "full"))
         if ours is not None and full is not None:
             case = both["dam"].case
             rows.append((ours, full, case.seed * 1000 + case.dialogue))
@@ -205,15 +213,16 @@ def rating_table(found: Sequence[Answered]) -> Table:
         some = [each for each in found if each.case.world == world]
         for name in judging.DIMENSIONS:
             pairs = paired(some, name)
-            unrated = sum(each.ratings[name] is None for each in some)
+            asked = [each.ratings[name] for each in some if name in each.ratings]
+            counts = len(pairs), len(asked), asked.count(None), len(some) - len(asked)
             made: tuple[Cell, ...] = ("",) * 5
             if len(pairs):
                 ours, full = pairs[:, :2].mean(axis=0).tolist()
                 gap = difference(pairs, f"{world}:{name}")
                 made = (full, ours, gap.value, gap.low, gap.high)
-            rows.append((world, name, len(pairs), unrated, *made))
-    columns = ("world", "dimension", "pairs", "unrated_answers", "full", "dam", "difference",
-               "low", "high")  # fmt: skip
+            rows.append((world, name, *counts, *made))
+    columns = ("world", "dimension", "pairs", "asked", "unread", "not_asked", "full", "dam",
+               "difference", "low", "high")  # fmt: skip
     title = "Ratings from 1 to 5; the difference is settled attitudes minus full memory"
     return Table(name="ratings", title=title, columns=columns, rows=tuple(rows))
 
@@ -234,11 +243,11 @@ def seed_table(found: Sequence[Answered]) -> Table:
 
 
 def answer_table(found: Sequence[Answered]) -> Table:
-    """Return every answer with its ratings; an empty rating is none that could be read."""
+    """Return every answer with its ratings; an empty rating was not asked or not read."""
     rows = tuple(
         (e.case.world, e.case.seed, e.case.dialogue, e.memory, e.case.question, e.case.truth,
          len(e.case.recalled[e.memory]), e.text,
-         *("" if (r := e.ratings[name]) is None else r for name in judging.DIMENSIONS))
+         *("" if (r := e.ratings.get(name)) is None else r for name in judging.DIMENSIONS))
         for e in found
     )  # fmt: skip
     columns = ("world", "seed", "dialogue", "memory", "question", "truth", "recalled", "answer",
