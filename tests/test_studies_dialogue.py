@@ -238,6 +238,45 @@ def test_a_judge_who_never_chooses_has_no_share() -> None:
     assert {one.right for one in found.choices} == {None}
 
 
+def test_a_pair_in_which_one_never_replied_is_counted_and_not_judged() -> None:
+    vectors = profiles.sample(6, seed=3)
+    high, low = profiles.pairs(vectors, "openness", size=2)[0]
+    replies = {
+        c: [("I am",) * 5 + ("",) if i != silent else ("",) * 6 for i in range(6)]
+        for c, silent in (("full", high), ("random", low), ("no-trait", None))
+    }
+    judge = Saying(lambda _: "A")
+    choices = judging.compare(judge, replies, vectors, size=2, name="")
+    found = [
+        Repetition(seed=0, vectors=vectors, recalled={}, replies=replies, choices=choices)
+    ] * 2
+    assert forced_choice.calls_of(found, "no-trait") == (2 * 20, 0)
+    for condition in ("full", "random"):
+        calls, silent = forced_choice.calls_of(found, condition)
+        assert silent >= 2
+        assert calls == 2 * 20 - 2 * silent
+        pairs = forced_choice.counts(found, condition)
+        assert pairs.sum(axis=0).tolist() == [calls / 2, calls]
+        assert len(pairs) == 20  # the pairs of two conditions stand side by side
+        assert forced_choice.calls_of(found, condition, "openness")[1] >= 2
+    assert len(judge.asked) == sum(one.asked for one in choices)
+    assert not any("|openness|1|" in r.id for r in judge.asked if r.id.startswith("full"))
+
+
+def test_dialogues_of_a_silent_model_are_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forced_choice, "QUICK", Size(people=2, pairs=1, seeds=(0,)))
+    with model(lambda asked, _: told(asked, " ")) as server:
+        models = Models.parse(model="openai:m", base_url=server.base_url("openai"))
+        printed = forced_choice.run(tmp_path / "s", quick=True, data=None, models=models)
+        assert len(server.asked) == 4 * 2 * 6
+    assert "the judge never chose; 0 of 0 invalid; 5 pairs without replies" in printed
+    assert _rows(tmp_path / "s" / "choices.csv") == []
+    accuracy = _rows(tmp_path / "s" / "accuracy.csv")
+    assert {row["pairs without replies"] for row in accuracy} == {"1", "5"}
+
+
 def test_an_interval_draws_pairs_and_leaves_out_draws_without_a_choice() -> None:
     share = forced_choice.accuracy(np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]), "p")
     assert share.value == 0.5
@@ -512,6 +551,12 @@ def test_a_reply_that_did_not_come_moves_nobody(people: lives.Lives) -> None:
         ("anxious 3.5", ("anxious", 0)),
         ("anxious 1 or 2", ("anxious", 0)),
         ("anxious 7", ("anxious", 0)),
+        ("anxious -3", ("anxious", 0)),
+        ("anxious - 3.", ("anxious", 3)),
+        ("anxious 2,5", ("anxious", 0)),
+        ("anxious 4, or 10", ("anxious", 0)),
+        ("anxious, the 2nd", ("anxious", 0)),
+        ("anxious (1-5)", ("anxious", 0)),
         ("", ("", 0)),
     ],
 )
@@ -671,7 +716,9 @@ def test_a_study_with_a_model_is_told_kept_and_repeated_without_it(tmp_path: Pat
     assert asked == 30 + 33
     again = Models.parse(replay=tmp_path / "s" / "calls.jsonl")
     response.run(tmp_path / "r", quick=True, data=None, models=again)
-    for name in ("verdicts.csv", "judgements.csv", "replies.csv", "states.csv"):
+    names = sorted(path.name for path in (tmp_path / "s").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "r").iterdir())
+    for name in {*names} - {"manifest.json", "calls.jsonl"}:
         assert (tmp_path / "r" / name).read_bytes() == (tmp_path / "s" / name).read_bytes()
     judged = _rows(tmp_path / "s" / "judgements.csv")
     assert {row["said"] for row in judged} == {"anxious", ""}
@@ -699,6 +746,7 @@ def test_an_adversarial_study_of_a_silent_model_is_reported_as_it_is(
         printed = adversarial.run(tmp_path / "s", quick=True, data=None, models=models)
     assert "48 asked, 48 without an answer" in printed
     assert "retained: undefined" in printed
+    assert "; 2 of 2 pairs without replies" in printed
 
 
 def _held(asked: Asked, _: Model) -> list[Step]:

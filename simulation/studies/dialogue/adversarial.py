@@ -218,9 +218,12 @@ def _verdicts(right: Cells, said: Sequence[Cells]) -> Iterator[Verdict]:
         neutral, adversarial = (right[method, framing] for framing in FRAMINGS)
         shares = [mean(values, f"{method}|{TRAIT}").value for values in (neutral, adversarial)]
         left = ratio(neutral, adversarial, method)
+        silent = int(np.isnan(neutral).sum() + np.isnan(adversarial).sum())
+        told = f"; {silent} of {2 * len(neutral)} pairs without replies" if silent else ""
         yield Verdict(
             claim=f"{method}: directional accuracy that is retained",
-            found=f"{_words(left)} ({shares[1]:.3f} of {shares[0]:.3f}{_by_seed(said, method)})",
+            found=f"{_words(left)} ({shares[1]:.3f} of {shares[0]:.3f}"
+            f"{_by_seed(said, method)}){told}",
             target="as it is",
             reached=None,
             theirs=f"{THEIRS[method]:.2f}",

@@ -130,6 +130,17 @@ def counts(found: Sequence[Repetition], condition: str, trait: str = ALL) -> Flo
     return np.array(chose, np.float64)
 
 
+def calls_of(found: Sequence[Repetition], condition: str, trait: str = ALL) -> tuple[int, int]:
+    """Return how often the judge was asked, and how many pairs it was not asked about."""
+    made = [
+        one.asked
+        for repetition in found
+        for one in repetition.choices
+        if one.condition == condition and trait in (ALL, one.trait)
+    ]
+    return sum(made), made.count(False) // 2
+
+
 def accuracy(pairs: FloatArray, purpose: str) -> Interval:
     """Return the share of right choices among all choices made, with its interval over pairs.
 
@@ -168,8 +179,9 @@ def _findings(asked: Voices, bank: Bank, size: Size, found: Sequence[Repetition]
         about=f"Each of {size.people} profiles answers six questions, with three "
         f"recalled memories a round or none. The {size.pairs} highest and lowest in each trait "
         "are paired, and a judge chooses in both orders; chance is 50 %. An answer that is "
-        "neither A nor B is invalid: it is counted, and left out of the share. Intervals draw "
-        "whole pairs; one profile stands in pairs of several traits, which they do not see.",
+        "neither A nor B is invalid: it is counted, and left out of the share. A pair in which "
+        "one has not replied at all is counted, and not judged. Intervals draw whole pairs; one "
+        "profile stands in pairs of several traits, which they do not see.",
         verdicts=tuple(_verdicts(found)),
         tables=(table, _difference_table(found), _seed_table(found), _profile_table(found)),
         pictures=dict(_pictures(table)),
@@ -189,14 +201,17 @@ def _findings(asked: Voices, bank: Bank, size: Size, found: Sequence[Repetition]
 def _verdicts(found: Sequence[Repetition]) -> Iterator[Verdict]:
     for condition, theirs in THEIRS.items():
         pairs = counts(found, condition)
-        calls, chose = 2 * len(pairs), int(pairs[:, 1].sum())
-        share = accuracy(pairs, f"{condition}|{ALL}")
+        chose = int(pairs[:, 1].sum())
+        calls, silent = calls_of(found, condition)
+        told = "the judge never chose"
+        if chose:
+            told = f"{accuracy(pairs, f'{condition}|{ALL}').words()} of {chose} choices"
+        told += f"; {calls - chose} of {calls} invalid"
+        if chose:
+            told += _by_seed(found, condition)
         yield Verdict(
             claim=f"{condition}: the judge finds who has more of the trait",
-            found=f"{share.words()} of {chose} choices; {calls - chose} of {calls} invalid"
-            f"{_by_seed(found, condition)}"
-            if chose
-            else f"the judge never chose; {calls} of {calls} invalid",
+            found=told + (f"; {silent} pairs without replies" if silent else ""),
             target="as it is",
             reached=None,
             theirs=f"{theirs:.3f}",
@@ -216,7 +231,7 @@ def _accuracy_table(found: Sequence[Repetition]) -> Table:
             pairs = counts(found, condition, trait)
             share = accuracy(pairs, f"{condition}|{trait}")
             right, chose = pairs.sum(axis=0).astype(int).tolist()
-            calls = 2 * len(pairs)
+            calls, silent = calls_of(found, condition, trait)
             first = sum(
                 one.said == "A"
                 for repetition in found
@@ -227,8 +242,15 @@ def _accuracy_table(found: Sequence[Repetition]) -> Table:
             rows.append(
                 (
                     *(condition, trait, calls, calls - chose, right),
-                    *(share.value, share.low, share.high, right / calls, theirs),
+                    *(
+                        share.value,
+                        share.low,
+                        share.high,
+                        right / calls if calls else np.nan,
+                        theirs,
+                    ),
                     first / chose if chose else np.nan,
+                    silent,
                 )
             )
     return Table(
@@ -237,6 +259,7 @@ def _accuracy_table(found: Sequence[Repetition]) -> Table:
         columns=(
             *("condition", "trait", "calls", "invalid", "right", "share", "low", "high"),
             *("share of all calls", "theirs", "A among choices"),
+            "pairs without replies",
         ),
         rows=tuple(rows),
     )
@@ -290,7 +313,7 @@ def _choice_table(found: Sequence[Repetition]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for repetition in found:
         names = profiles.names(len(repetition.vectors))
-        for one in repetition.choices:
+        for one in (one for one in repetition.choices if one.asked):
             order = "high first" if one.first == one.high else "low first"
             right: Cell = "" if one.right is None else one.right
             rows.append(

@@ -6,7 +6,7 @@ Source: PersMem, F.3.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simulation.mind.traits import BIG_FIVE_TRAITS
@@ -27,10 +27,11 @@ _LETTER: Final = re.compile(r"\W*([AB])\W*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One call of the judge.
+    """One call of the judge, or one that was not made.
 
     pair: trait and rank; both orders share it.  first: the row shown as A.  said: "A" or "B"; ""
-    where the answer was neither.
+    where the answer was neither.  asked: False where one of the two dialogues has no reply at all,
+    so that there is nothing to compare.
     """
 
     condition: str
@@ -39,7 +40,8 @@ class Choice:
     high: int
     low: int
     first: int
-    said: str
+    said: str = ""
+    asked: bool = True
 
     @property
     def right(self) -> bool | None:
@@ -73,26 +75,16 @@ def compare(
     name: begins the ids of the requests.
     """
     calls = list(_open(replies, vectors, size))
-    requests = [_request(each, replies[each.condition], name) for each in calls]
-    return [
-        Choice(
-            condition=each.condition,
-            trait=each.trait,
-            rank=each.rank,
-            high=each.high,
-            low=each.low,
-            first=each.first,
-            said=chosen(answer),
-        )
-        for each, answer in zip(calls, judge.say(requests), strict=True)
-    ]
+    requests = [_request(one, replies[one.condition], name) for one in calls if one.asked]
+    answers = iter(judge.say(requests))
+    return [replace(one, said=chosen(next(answers))) if one.asked else one for one in calls]
 
 
 def _open(
     replies: Mapping[str, Sequence[Sequence[str]]], vectors: FloatArray, size: int
 ) -> Iterator[Choice]:
-    """Yield the calls to make."""
-    for condition in replies:
+    """Yield the calls to make, and those that have nothing to show."""
+    for condition, said in replies.items():
         for trait in BIG_FIVE_TRAITS:
             for rank, (high, low) in enumerate(pairs(vectors, trait, size=size), start=1):
                 for first in (high, low):
@@ -103,7 +95,7 @@ def _open(
                         high=high,
                         low=low,
                         first=first,
-                        said="",
+                        asked=any(said[high]) and any(said[low]),
                     )
 
 

@@ -43,14 +43,15 @@ SEEDS: Final = (0, 1, 2, 3, 4)
 TEMPERATURE: Final = 0.75
 LONGEST: Final = 512
 JUDGED: Final = 64
-FORM: Final = each_of(category=tuple(words.CATEGORIES), negativity=tuple("12345"))
+NEGATIVITY: Final = frozenset("12345")
+FORM: Final = each_of(category=tuple(words.CATEGORIES), negativity=sorted(NEGATIVITY))
 ITEM, EACH, BUNDLE = 600, 300, 3000  # characters that the judge is shown
 THEIRS: Final = {"secure": 3.0, "anxious": 5.0, "avoidant": 2.0}
 """Negativity of each profile's bundle (E.8)."""
 THEIRS_RIGHT: Final = "16/30 = 0.533"
 
 _OF_FIVE: Final = re.compile(r"(?:/|\bout of|\bof)\s*5\b")
-_DIGIT: Final = re.compile(r"(?<![\w.,])[1-5](?![\w]|[.,]\d)")
+_NUMBER: Final = re.compile(r"[-+\u2212]?\w*\d[\w.,]*(?<![.,])")  # "-3", "3.5", "2nd" are not 3, 2
 _CATEGORY: Final = re.compile(rf"\b({'|'.join(words.CATEGORIES)})\b")
 
 
@@ -112,10 +113,11 @@ def read_judgement(text: str) -> tuple[str, int]:
     """
     lower = _OF_FIVE.sub(" ", text.lower())
     said = set(_CATEGORY.findall(lower))
-    numbers = set(_DIGIT.findall(lower))
+    numbers = set(_NUMBER.findall(lower))
+    whole = len(numbers) == 1 and numbers <= NEGATIVITY
     return (
         min(said) if len(said) == 1 else "",
-        int(min(numbers)) if len(numbers) == 1 else 0,
+        int(min(numbers)) if whole else 0,
     )
 
 
