@@ -22,7 +22,7 @@ from simulation.mind.lexical import HybridParameters, LexicalParameters
 from simulation.rng import Streams, stream_keys
 from simulation.studies.locomo import answers, comparing, methods, run, study, tuning
 from simulation.studies.locomo.answers_rows import ORACLE
-from simulation.studies.locomo.asking import Answerer, Asked, asked_of, nearest
+from simulation.studies.locomo.asking import NO_CHOICE, Answerer, Asked, asked_of, nearest
 from simulation.studies.locomo.conversations import Conversation, Question, read_conversations
 from simulation.studies.locomo.f1 import NOT_MENTIONED, f1, parts, score, tokens
 from simulation.studies.locomo.measuring import recall_at
@@ -563,6 +563,29 @@ def test_a_letter_stands_for_its_choice(asked: list[Asked]) -> None:
     assert replace(doubtful, first=False).read("a") == NOT_MENTIONED
     assert doubtful.read("because") == "because"
     assert asked[0].read("a") == "a"
+    assert asked[0].read("(a) or (b)") == "(a) or (b)"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["(a) or (b)", "(A)/(B)", "a or b", "a, b", "A and B.", "Either (a) or (b).", "b/a",
+     "(a) a teacher (b) Not mentioned in the conversation", "(b), not (a)", "It is a or b."],
+)  # fmt: skip
+def test_two_letters_are_no_choice(asked: list[Asked], said: str) -> None:
+    doubtful = replace(asked[3], first=True)
+    assert doubtful.read(said) == NO_CHOICE
+    assert score(doubtful.question, NO_CHOICE) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [("b, a teacher", 1), ("(b) a", 1), ("(a) Plan B", 0), ("a. A or so", 0), ("(b), (b)", 1)],
+)
+def test_one_letter_is_a_choice_whatever_else_is_said(
+    asked: list[Asked], said: str, place: int
+) -> None:
+    doubtful = replace(asked[3], first=True)
+    assert doubtful.read(said) == doubtful.choices[place]
 
 
 def test_the_rule_answers_with_the_nearest_sentence_a_date_or_not_at_all(

@@ -27,6 +27,12 @@ _PLEASE: Final = "Answer with a short phrase, in words of the conversation where
 _DATES: Final = "Use the dates above; an approximate date will do."
 _SENTENCE: Final = re.compile(r"[^.!?]+[.!?]*")
 _LETTER: Final = re.compile(r"\s*(?:\(([ab])\)|([ab])\s*(?:[).:,]|$))", re.IGNORECASE)
+_NAMED: Final = re.compile(r"\(([ab])\)", re.IGNORECASE)
+_BOTH: Final = re.compile(
+    r"\b([ab])\)?\s*(?:\bor\b|\band\b|[,/&+])\s*\(?(?!\1)[ab]\)?\s*(?:[.:,!?]|$)", re.IGNORECASE
+)
+NO_CHOICE: Final = "(no choice)"
+"""What an answer says that names both choices; it is right of no question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +60,16 @@ class Asked:
         )
 
     def read(self, said: str) -> str:
-        """Return the answer that was meant: a letter stands for its choice."""
-        letter = _LETTER.match(said)
-        if self.question.category != ADVERSARIAL or letter is None:
+        """Return the answer that was meant: a letter stands for its choice, two for none."""
+        if self.question.category != ADVERSARIAL:
             return said
-        return self.choices[0 if (letter[1] or letter[2]).lower() == "a" else 1]
+        letter = _LETTER.match(said)
+        named = {each.lower() for each in _NAMED.findall(said)}
+        if letter is not None:
+            named.add((letter[1] or letter[2]).lower())
+        if len(named) > 1 or _BOTH.search(said):
+            return NO_CHOICE
+        return said if letter is None else self.choices[0 if named == {"a"} else 1]
 
     @property
     def choices(self) -> tuple[str, str]:
