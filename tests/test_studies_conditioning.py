@@ -29,14 +29,14 @@ from simulation.studies.conditioning.answers import (
     variety,
     words_of,
 )
-from simulation.studies.speaking import Models
+from simulation.studies.speaking import Models, recite, voices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from simulation.studies.conditioning.arms import Asked
-    from simulation.studies.speaking import Request
+    from simulation.studies.speaking import Request, Voices
 
 SAID = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=9)
 
@@ -270,23 +270,25 @@ def test_what_a_model_answers_stands_in_tables_and_empty_answers_are_left_out(
 
 
 def test_answers_of_a_speaker_are_read_arm_by_arm(asked: Asked, words: frozenset[str]) -> None:
-    spoken = study.speak(asked, Models(), words, size=3)
+    with voices(Models(), speak=recite, judge=recite) as who:
+        spoken = study.speak(asked, who, words, size=3)
     assert {arm: len(found) for arm, found in spoken.arms.items()} == {"without": 3, "with": 3}
     assert [row[:2] for row in spoken.rows[3:]] == [("with", f"p{i:04d}") for i in range(3)]
     assert spoken.record.count("\n") == 6
 
 
 def test_a_named_model_is_asked_besides_the_rule(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: frozenset[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = study.speak
     sizes: list[int] = []
 
-    def by_rule(one: Asked, _: Models, __: frozenset[str], *, size: int, folder: Path) -> object:
+    def by_rule(one: Asked, who: Voices, dropped: frozenset[str], *, size: int) -> object:
         sizes.append(size)
-        return real(one, Models(), words, size=size, folder=folder)
+        return real(one, who, dropped, size=size)
 
     monkeypatch.setattr(study, "speak", by_rule)
+    monkeypatch.setattr(study, "voices", lambda _, **given: voices(Models(), **given))
     models = Models.parse(model="openai:some", base_url="http://127.0.0.1:1/v1")
     conditioning.run(tmp_path / "out", quick=True, data=None, models=models)
     assert sizes == [study.SPOKEN[True]]

@@ -14,7 +14,7 @@ from simulation.studies.conditioning.answers import attribute_words, normalise, 
 from simulation.studies.conditioning.tables import Arm, Spoken, changed, distinct
 from simulation.studies.intervals import spread, wilson
 from simulation.studies.output import Findings, publish
-from simulation.studies.speaking import FILE, NOBODY, Models, recite, voices
+from simulation.studies.speaking import FILE, NOBODY, recite, voices
 from simulation.studies.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from simulation.studies.conditioning.answers import Normal
     from simulation.studies.conditioning.arms import Asked, Way
+    from simulation.studies.speaking import Models, Voices
 
 NAME: Final = "conditioning"
 TARGET: Final = 57
@@ -53,10 +54,12 @@ def run(folder: Path, *, quick: bool, data: Path | None, models: Models | None =
     asked = [arms.ask(seed, size=PERSONAS) for seed in seeds]
     dropped = attribute_words(asked[0].field)
     made = [arm_of(one, way, dropped) for one in asked for way in arms.WAYS]
-    spoken = None
-    if models is not None and not models.speaker.is_rule:
-        spoken = speak(asked[0], models, dropped, size=SPOKEN[quick], folder=folder)
-    return publish(findings(made, spoken, dropped=len(dropped)), folder, quick=quick)
+    if models is None or models.speaker.is_rule:
+        return publish(findings(made, None, dropped=len(dropped)), folder, quick=quick)
+    with voices(models, speak=recite, judge=recite, folder=folder) as who:
+        # published while its answers are kept: a full disk loses none that were paid for
+        spoken = speak(asked[0], who, dropped, size=SPOKEN[quick])
+        return publish(findings(made, spoken, dropped=len(dropped)), folder, quick=quick)
 
 
 def arm_of(asked: Asked, way: Way, dropped: frozenset[str]) -> Arm:
@@ -66,9 +69,7 @@ def arm_of(asked: Asked, way: Way, dropped: frozenset[str]) -> Arm:
     return Arm(seed=asked.seed, way=way, answers=found, normal=normal)
 
 
-def speak(
-    asked: Asked, models: Models, dropped: frozenset[str], *, size: int, folder: Path | None = None
-) -> Spoken:
+def speak(asked: Asked, who: Voices, dropped: frozenset[str], *, size: int) -> Spoken:
     """Return what a language model answers with and without blocks. size: personas."""
     blocks = {
         "without": ("",) * size,
@@ -76,18 +77,17 @@ def speak(
     }
     rows: list[tuple[str, str, str, str, str]] = []
     found: dict[str, list[Normal]] = {}
-    with voices(models, speak=recite, judge=recite, folder=folder) as who:
-        for arm, told in blocks.items():
-            texts = model.say(who.speaker, told, arm=arm)
-            found[arm] = []
-            for i, text in enumerate(texts):
-                answer = model.read(text)
-                rows.append((arm, asked.requests.cast.ids[i], answer.choice, answer.reason, text))
-                if text:
-                    found[arm].append(normalise(answer, dropped))
-        return Spoken(
-            head=who.headline, arms=found, rows=tuple(rows), told=who.told(), record=who.lines()
-        )
+    for arm, told in blocks.items():
+        texts = model.say(who.speaker, told, arm=arm)
+        found[arm] = []
+        for i, text in enumerate(texts):
+            answer = model.read(text)
+            rows.append((arm, asked.requests.cast.ids[i], answer.choice, answer.reason, text))
+            if text:
+                found[arm].append(normalise(answer, dropped))
+    return Spoken(
+        head=who.headline, arms=found, rows=tuple(rows), told=who.told(), record=who.lines()
+    )
 
 
 def findings(made: Sequence[Arm], spoken: Spoken | None, *, dropped: int) -> Findings:

@@ -204,7 +204,7 @@ def _findings(
         about=(
             f"{len(answered.category)} questions of "
             f"{', '.join(one.id for one in test)}, each with {K} memories of every recall and "
-            "with the evidence itself; scored by LoCoMo's F1."
+            f"with the evidence itself; scored by LoCoMo's F1. {_undecided(answered)}"
         ),
         verdicts=tuple(_verdicts(answered)),
         tables=tables(answered),
@@ -262,3 +262,9 @@ def _pair(answered: Answered, pair: tuple[str, str], part: BoolArray, kind: str)
         reached=None,
         theirs=THEIRS if pair == (PERSMEM, AGENTS) and not kind else "",
     )
+
+
+def _undecided(answered: Answered) -> str:
+    """Say how many adversarial questions were answered by no choice, or by both."""
+    count = sum(text == asking.NO_CHOICE for texts in answered.said.values() for text in texts)
+    return f"{count} answers to adversarial questions chose nothing, or both; they score 0."
