@@ -118,7 +118,7 @@ def test_what_a_run_on_a_real_model_takes_lies_within_its_estimate(
             "model": "smollm2",
             "base_url": f"{url}/v1" if name == "openai" else url,
             "price": PRICE,
-            "max_tokens": 120,
+            "max_tokens": 80,
         }
         loaded = asking(models={"cheap": model, "frontier": model}, **few_calls)
         found = estimate(loaded)

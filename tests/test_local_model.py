@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SCENARIO = Path(__file__).resolve().parents[1] / "scenarios" / "local_model.yaml"
-PERSONAS, TICKS, TOKENS = 6, 2, 100
+PERSONAS, TICKS, TOKENS = 5, 2, 80
 SHORTER = (
     f"horizon={TICKS}",
     f"population.size={PERSONAS}",
@@ -29,7 +29,7 @@ SHORTER = (
     f"models.cheap.max_tokens={TOKENS}",
     f"models.frontier.max_tokens={TOKENS}",
 )
-"""A sixth of the scenario, with shorter answers: a few minutes on a small machine."""
+"""A seventh of the scenario, with shorter answers: some minutes on a small machine."""
 
 
 def asking(name: str, url: str) -> list[str]:
