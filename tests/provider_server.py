@@ -7,6 +7,7 @@ import json
 import socket
 import struct
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -70,6 +71,13 @@ class Server:
     seen: list[Seen] = field(default_factory=list)
     ended: list[int] = field(default_factory=list)
     """Of each answer that was cut short by the client, the steps that were done."""
+
+    def cut_off(self, within: float = 30.0) -> bool:
+        """Return whether a client cut an answer short; the server may learn of it late."""
+        until = time.monotonic() + within
+        while not self.ended and time.monotonic() < until:
+            time.sleep(0.01)
+        return bool(self.ended)
 
     @property
     def bodies(self) -> list[Any]:

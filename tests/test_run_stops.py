@@ -210,13 +210,18 @@ def test_an_interrupt_that_a_library_swallows_strikes_again(tmp_path: Path) -> N
         "        raise KeyboardInterrupt\n"
         "def execute(_):\n"
         "    Swallows()\n"
-        "    time.sleep(30)\n"
+        "    time.sleep(600)\n"
         "    print('went on')\n"
         "app.execute = execute\n"
         "main()\n"
     )
     ran = subprocess.run(
-        [sys.executable, "-m", "struck"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "struck"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert (ran.returncode, ran.stdout, ran.stderr.strip()) == (130, "", "interrupted")
 

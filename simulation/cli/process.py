@@ -85,9 +85,18 @@ def _strike_again(lost: sys.UnraisableHookArgs) -> None:
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
-    again = threading.Timer(_SOON, _thread.interrupt_main)
+    again = threading.Timer(_SOON, _strike)
     again.daemon = True
     again.start()
+
+
+def _strike() -> None:
+    """Interrupt the main thread, also while it waits for something."""
+    heard = [number for number in _signals() if callable(signal.getsignal(number))]
+    if heard and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, heard[0])
+    else:
+        _thread.interrupt_main()
 
 
 def _ignore_signals() -> None:
