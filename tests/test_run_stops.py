@@ -187,57 +187,53 @@ def test_a_signal_at_the_start_is_one_word(delay: float, folder: Path) -> None:
     assert (folder / "a.duckdb").exists() == ("holds every" in said)
 
 
-def test_an_interrupt_in_code_run_from_a_string_keeps_the_exit_code(tmp_path: Path) -> None:
-    (tmp_path / "struck.py").write_text(
-        "import simulation.cli.app as app\n"
-        "from simulation.cli import main\n"
-        "app.execute = lambda _: exec('raise KeyboardInterrupt')\n"
-        "main()\n"
+def struck(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
+    """Run the program with another `execute`, which these lines of Python put in its place."""
+    script = (
+        "import simulation.cli.app as app",
+        "from simulation.cli import main",
+        *lines,
+        "main()\n",
     )
-    ran = subprocess.run(
-        [sys.executable, "-m", "struck"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (ran.returncode, ran.stderr.strip()) == (130, "interrupted")
-
-
-def test_an_interrupt_that_a_library_swallows_strikes_again(tmp_path: Path) -> None:
-    (tmp_path / "struck.py").write_text(
-        "import time\n"
-        "import simulation.cli.app as app\n"
-        "from simulation.cli import main\n"
-        "class Swallows:\n"
-        "    def __del__(self):\n"
-        "        raise KeyboardInterrupt\n"
-        "def execute(_):\n"
-        "    Swallows()\n"
-        "    time.sleep(600)\n"
-        "    print('went on')\n"
-        "app.execute = execute\n"
-        "main()\n"
-    )
-    ran = subprocess.run(
+    (folder / "struck.py").write_text("\n".join(script))
+    return subprocess.run(
         [sys.executable, "-m", "struck"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
     )
+
+
+def test_an_interrupt_in_code_run_from_a_string_keeps_the_exit_code(tmp_path: Path) -> None:
+    ran = struck(tmp_path, "app.execute = lambda _: exec('raise KeyboardInterrupt')")
+    assert (ran.returncode, ran.stderr.strip()) == (130, "interrupted")
+
+
+def test_an_interrupt_that_a_library_swallows_strikes_again(tmp_path: Path) -> None:
+    ran = struck(
+        tmp_path,
+        "import time",
+        "class Swallows:",
+        "    def __del__(self):",
+        "        raise KeyboardInterrupt",
+        "def execute(_):",
+        "    Swallows()",
+        "    time.sleep(600)",
+        "    print('went on')",
+        "app.execute = execute",
+    )
     assert (ran.returncode, ran.stdout, ran.stderr.strip()) == (130, "", "interrupted")
 
 
 def test_other_errors_that_nobody_can_catch_are_still_told(tmp_path: Path) -> None:
-    (tmp_path / "odd.py").write_text(
-        "import simulation.cli.app as app\n"
-        "from simulation.cli import main\n"
-        "class Fails:\n"
-        "    def __del__(self):\n"
-        "        raise ValueError('told')\n"
-        "app.execute = lambda _: bool(Fails())\n"
-        "main()\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-m", "odd"], cwd=tmp_path, capture_output=True, text=True, check=False
+    ran = struck(
+        tmp_path,
+        "class Fails:",
+        "    def __del__(self):",
+        "        raise ValueError('told')",
+        "app.execute = lambda _: bool(Fails())",
     )
     assert "ValueError: told" in ran.stderr
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from simulation.studies.output import digests_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(__file__).parent / "corpora"
 NAMES: Final = ("calibration", "development", "test", "events")
 OVERGENERAL: Final = "overgeneral"
+NEGATIVE: Final = -0.2
+POSITIVE: Final = 0.2
+"""Beyond these a valence counts as negative or positive (PersMem, E.5; docs/corpora.md)."""
+QUESTIONS: Final = (
+    "How do you usually feel when something unexpected goes wrong in your plans?",
+    "Can you share a memory that still brings up strong feelings for you?",
+    "How do you typically approach meeting new people or trying unfamiliar things?",
+    "When you think about your daily life, what emotions come up most often?",
+    "How do you handle situations where you disagree with someone close to you?",
+    "What does a fulfilling day look like for you, and how often do you have one?",
+)
+"""Six questions of dialogues, which also call up memories (PersMem, F.2)."""
 _AFFECT: Final = ("valence", "arousal", "dominance")
 
 
@@ -69,10 +82,7 @@ def cues(split: str) -> tuple[str, ...]:
 
 def digests() -> dict[str, str]:
     """Return the SHA-256 of each file, by name."""
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(FOLDER.glob("*.csv"))
-    }
+    return digests_of(FOLDER)
 
 
 def _labels(rows: list[dict[str, str]]) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -81,5 +91,10 @@ def _labels(rows: list[dict[str, str]]) -> tuple[FloatArray, NDArray[np.bool_]]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    return rows_of(FOLDER / f"{name}.csv")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file of ours."""
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

@@ -124,6 +124,11 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def digests_of(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each CSV file of a folder, by name."""
+    return {path.name: sha256_of(path) for path in sorted(folder.glob("*.csv"))}
+
+
 def shown(table: Table) -> str:
     """Return a title and a table in Markdown, whatever stands in it; a long one is cut."""
     rows = tuple(tuple(map(_plain, row)) for row in table.rows[:ROWS])

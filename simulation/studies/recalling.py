@@ -38,7 +38,7 @@ from simulation.memory import KINDS, MemoryStore
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.personality import Personalities
 from simulation.rng import Streams, stream_keys
-from simulation.scenario.persmem import PersMem
+from simulation.scenario.persmem import PersMem, Switches
 from simulation.search import Mind, Search
 from simulation.texts import Texts
 
@@ -56,6 +56,10 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
+TRAITLESS = Switches(A=False, R=False, P=False)
+"""What knows traits is off; the gate may still have a threshold of its own."""
+DISTRESS = (-0.6, 0.75, 0.3)
+"""The affective state of distress (PersMem, F.4)."""
 TAU = 7.5  # ticks; that of a run of 30 (method.md 3). Without ages nothing depends on it.
 
 

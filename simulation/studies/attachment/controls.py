@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulation.scenario.persmem import Gate, PersMem, Switches
+from simulation.scenario.persmem import Gate, PersMem
+from simulation.studies import recalling
 from simulation.studies.attachment import protocol, traces
 from simulation.studies.attachment.traces import PROFILES, VECTORS, Trace
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
-NO_TRAIT = PersMem(switches=Switches(A=False, R=False, P=False), gate=Gate(mode="neutral"))
+NO_TRAIT = PersMem(switches=recalling.TRAITLESS, gate=Gate(mode="neutral"))
 """The same machinery without any part that knows traits."""
 _UNASKED = PersMem().passive.draws
 

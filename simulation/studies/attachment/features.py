@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from simulation.studies.attachment import protocol
+from simulation.studies.corpus import NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     BoolArray = NDArray[np.bool_]
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
-NEGATIVE: Final = -0.2
-POSITIVE: Final = 0.2
-"""Beyond these a valence counts as negative or positive (E.5; docs/corpora.md)."""
-
 CONTENT: Final = (
     "valence mean",
     "valence sd",

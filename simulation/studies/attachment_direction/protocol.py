@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.mind.traits import ATTACHMENT_PROFILES
-from simulation.studies import corpus
+from simulation.studies import corpus, recalling
 from simulation.studies.attachment_trace.protocol import PROBES as NEUTRAL_PROBES
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Gains = Literal["paper", "reference"]
 PROFILES: Final = tuple(ATTACHMENT_PROFILES)
 SEEDS: Final = (0, 1, 2, 3, 4)
 QUICK_SEEDS: Final = (0, 1)
-STATES: Final = {"neutral": NEUTRAL_STATE, "distress": (-0.6, 0.75, 0.3)}
+STATES: Final = {"neutral": NEUTRAL_STATE, "distress": recalling.DISTRESS}
 DRAWS: Final = 60  # single draws a cue (E.5)
 QUICK_DRAWS: Final = 6
 STORE: Final = "events"  # E.6 names 320 memories; all of one age
@@ -34,7 +34,7 @@ MAPS: Final[tuple[Gains, ...]] = ("paper", "reference")
 """The calibrated map counts; fixed gains stand beside."""
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the trait that a sweep moves
 HELD: Final = 0.15  # the other trait (E.5)
-NEGATIVE: Final = -0.2  # a valence below this is negative (E.5)
+NEGATIVE: Final = corpus.NEGATIVE  # a valence below this is negative (E.5)
 
 POSITIVE_PROBES: Final = (
     "Recall a happy journey",

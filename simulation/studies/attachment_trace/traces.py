@@ -22,6 +22,7 @@ from simulation.rng import Streams, stream_keys
 from simulation.scenario.persmem import PersMem, Switches
 from simulation.studies import recalling
 from simulation.studies.attachment_trace import protocol
+from simulation.studies.corpus import NEGATIVE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
-NEGATIVE: Final = -0.2
 OFF: Final = Switches(A=False, R=False, P=False, G=False, S=False)
 CONTENT: Final = (
     "valence mean",

@@ -22,9 +22,10 @@ import numpy as np
 
 from simulation.mind.affect import NEUTRAL_STATE
 from simulation.rng import Streams, stream_keys
-from simulation.scenario.persmem import Passive, PersMem, Switches
+from simulation.scenario.persmem import Passive, PersMem
 from simulation.studies import recalling
 from simulation.studies.big_five.profiles import KIND
+from simulation.studies.corpus import QUESTIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,15 +36,7 @@ if TYPE_CHECKING:
 
     IntArray = NDArray[np.int64]
 
-PROMPTS: Final = (
-    "How do you usually feel when something unexpected goes wrong in your plans?",
-    "Can you share a memory that still brings up strong feelings for you?",
-    "How do you typically approach meeting new people or trying unfamiliar things?",
-    "When you think about your daily life, what emotions come up most often?",
-    "How do you handle situations where you disagree with someone close to you?",
-    "What does a fulfilling day look like for you, and how often do you have one?",
-)
-DISTRESS: Final = (-0.6, 0.75, 0.3)
+PROMPTS: Final = QUESTIONS
 RECALLED: Final = 3  # memories a prompt
 DRAWS: Final = 40  # a prompt, for OGM
 FIRST_RANDOM: Final = 42  # the random control of profile s is named 42 + s (F.2)
@@ -62,9 +55,7 @@ class Condition:
 FULL: Final = Condition(name="full", spec=PersMem(gains="paper"))
 HUMAN: Final = Condition(name="human gains", spec=PersMem(gains="human"))
 REFERENCE: Final = Condition(name="fixed gains", spec=PersMem(gains="reference"))
-NO_TRAIT: Final = Condition(
-    name="no-trait", spec=PersMem(switches=Switches(A=False, R=False, P=False))
-)
+NO_TRAIT: Final = Condition(name="no-trait", spec=PersMem(switches=recalling.TRAITLESS))
 EVEN: Final = Condition(name=RANDOM, spec=None)
 CONDITIONS: Final = (FULL, NO_TRAIT, EVEN, HUMAN)
 
@@ -180,7 +171,7 @@ def distressed(group: Group, condition: Condition) -> IntArray:
     if condition.spec is None:
         return _even_draws(group)
     minds = group.minds(condition.spec, group.way.ogm_candidates)
-    asked = group.ask("ogm", group.way.ogm_streams, DISTRESS)
+    asked = group.ask("ogm", group.way.ogm_streams, recalling.DISTRESS)
     return group.folded(minds.samples(asked, draws=DRAWS))
 
 

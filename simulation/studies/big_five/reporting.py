@@ -38,6 +38,11 @@ THEIR_OGM: Final = {"full": 0.743, "no-trait": 0.513, "random": 0.519}
 NOTED: Final = (("valence", "N"), ("valence", "E"), ("valence", "A"), ("ogm", "C"), ("ogm", "N"))
 ENOUGH: Final = 5  # samples; of fewer no interval is worth many draws
 MANY, FEW = 2000, 100
+_LINKED: Final = (
+    *("r", "low", "high", "least sample", "highest sample"),
+    *("r, other traits held", "its samples"),
+)
+"""Columns of `_linked`."""
 UNDEFINED: Final = Interval(value=np.nan, low=np.nan, high=np.nan)
 
 
@@ -76,13 +81,7 @@ def correlation_table(found: Mapping[str, Links]) -> Table:
             "condition",
             "recalled",
             "trait",
-            "r",
-            "low",
-            "high",
-            "least sample",
-            "highest sample",
-            "r, other traits held",
-            "its samples",
+            *_LINKED,
             "theirs",
         ),
         rows=tuple(rows),
@@ -95,7 +94,7 @@ def _linked(
     """Return a correlation's mean, interval and range, and those with the other traits held."""
     alone, held = links.of(measure, trait), links.of(measure, trait, held=True)
     if np.isnan(alone).any():
-        return ("undefined",) * 7
+        return ("undefined",) * len(_LINKED)
     mean = mean_of(alone, " ".join(named))
     others = " to ".join(map(_three, _range(held)))
     return mean.value, mean.low, mean.high, *_range(alone), float(held.mean()), others
@@ -277,13 +276,7 @@ def people_table(
             "recall",
             "recalled",
             "trait",
-            "r",
-            "low",
-            "high",
-            "least sample",
-            "highest sample",
-            "r, other traits held",
-            "its samples",
+            *_LINKED,
             "sd of the recalled",
             "real people",
         ),

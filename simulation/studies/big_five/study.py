@@ -169,7 +169,7 @@ def _configuration(scored: Scored | None) -> dict[str, Any]:
         "people": "joint structure of real people" if scored is None else dict(scored.dropped),
         "prompts": list(PROMPTS),
         "state": list(NEUTRAL_STATE),
-        "distress": list(protocol.DISTRESS),
+        "distress": list(recalling.DISTRESS),
         "recalled_a_prompt": protocol.RECALLED,
         "draws_a_prompt": protocol.DRAWS,
         "way": asdict(Way()),

@@ -8,8 +8,6 @@ so that they are exact.
 
 from __future__ import annotations
 
-import csv
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from simulation.encoders import EncoderSpec, load
+from simulation.studies.corpus import rows_of
+from simulation.studies.output import digests_of
 from simulation.texts import Texts
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def read_store(encoder: Encoder | None = None, *, folder: Path = FOLDER) -> Stor
         ValueError: a label is unknown, or an affect is out of its range.
     """
     encoder = load(EncoderSpec(name="static")) if encoder is None else encoder
-    memories, cues = _rows(folder / "memories.csv"), _rows(folder / "cues.csv")
+    memories, cues = rows_of(folder / "memories.csv"), rows_of(folder / "cues.csv")
     affect = np.array([[float(row[name]) for name in _AFFECT] for row in memories])
     _check(affect, [row["specificity"] for row in memories])
     texts = Texts(encoder.encode, width=encoder.width)
@@ -76,18 +76,10 @@ def read_store(encoder: Encoder | None = None, *, folder: Path = FOLDER) -> Stor
 
 def digests(folder: Path = FOLDER) -> dict[str, str]:
     """Return the SHA-256 of each file of the set, by name."""
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.glob("*.csv"))
-    }
+    return digests_of(folder)
 
 
 _AFFECT = ("valence", "arousal", "dominance")
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _check(affect: FloatArray, labels: list[str]) -> None:

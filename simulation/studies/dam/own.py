@@ -162,11 +162,7 @@ class _Checker:
         return found, rounded
 
     def _text(self, column: str) -> str:
-        value = unicodedata.normalize("NFC", self._cells.get(column, ""))
-        if any("\ud800" <= c <= "\udfff" for c in value):
-            self._wrong.append(f"{column} holds half of a surrogate pair, which is no character")
-            return ""
-        return value
+        return unicodedata.normalize("NFC", self._cells.get(column, ""))
 
     def _name(self, column: str, default: str = "") -> str:
         value = self._text(column) or default

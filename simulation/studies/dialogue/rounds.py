@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from simulation.rng import Streams, stream_keys
-from simulation.scenario.persmem import PersMem, Switches
+from simulation.scenario.persmem import PersMem
 from simulation.studies import recalling
 from simulation.studies.dialogue.words import QUESTIONS, block
 from simulation.studies.speaking import Request
@@ -34,7 +34,7 @@ FIRST_SEED: Final = 42
 TEMPERATURE: Final = 0.75
 LONGEST: Final = 220
 
-WITHOUT_TRAITS: Final = PersMem(switches=Switches(A=False, R=False, P=False))
+WITHOUT_TRAITS: Final = PersMem(switches=recalling.TRAITLESS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

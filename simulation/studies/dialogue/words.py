@@ -10,18 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simulation.mind.traits import BIG_FIVE_TRAITS
+from simulation.studies import corpus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-QUESTIONS: Final = (
-    "How do you usually feel when something unexpected goes wrong in your plans?",
-    "Can you share a memory that still brings up strong feelings for you?",
-    "How do you typically approach meeting new people or trying unfamiliar things?",
-    "When you think about your daily life, what emotions come up most often?",
-    "How do you handle situations where you disagree with someone close to you?",
-    "What does a fulfilling day look like for you, and how often do you have one?",
-)
+QUESTIONS: Final = corpus.QUESTIONS
 """The six rounds (F.2)."""
 
 TEN_QUESTIONS: Final = (
